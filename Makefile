@@ -15,8 +15,10 @@ LEAN := grpcnotrace
 PROGRESS := bin/progress
 LINT := $(CURDIR)/bin/golangci-lint
 # Modules of their own: what the product does not need is not in its graph.
-OWN_MODULES := cmd/manifests-gen cmd/capi-shim packaging e2e e2e/alerts tools
-EACH_MODULE := for module in . $(OWN_MODULES) e2e/controlplane; do cd $(CURDIR)/$$module;
+OWN_MODULES := cmd/capi-shim cmd/manifests-gen packaging e2e e2e/alerts tools
+# What only `make test-private` needs: two releases of Cluster API, whole.
+WORLD_MODULES := e2e/private/worlds/private e2e/private/worlds/standard
+EACH_MODULE := for module in . $(OWN_MODULES) e2e/controlplane $(WORLD_MODULES); do cd $(CURDIR)/$$module;
 CONTROL_PLANE := $(wildcard e2e/controlplane/go.* e2e/controlplane/*.go)
 # Every folder of machine/ but the tests' own is a machine with a table.
 TABLES := $(filter-out ./machine/machinetest/,$(wildcard ./machine/*/))
@@ -67,6 +69,24 @@ bin/controlplane/controlplane: $(CONTROL_PLANE) | $(PROGRESS)
 	$(PROGRESS) 'control plane' go build -C=e2e/controlplane -buildvcs=false -o=../../bin/controlplane/ -ldflags="-s -w \
 		-X k8s.io/component-base/version.gitVersion=$$version -X k8s.io/client-go/pkg/version.gitVersion=$$version" \
 		. sigs.k8s.io/kwok/cmd/kwok
+	@touch $@
+
+# Managers of Cluster API, unmodified. The dev provider is of one release in both worlds, since no other can be had as a module;
+# the standard one has ports of its own.
+WORLDS := $(addprefix bin/worlds/private/,core bootstrap controlplane dev) $(addprefix bin/worlds/standard/,core bootstrap controlplane dev)
+bin/worlds/%/bootstrap: PROGRAM = sigs.k8s.io/cluster-api/bootstrap/kubeadm
+bin/worlds/%/controlplane: PROGRAM = sigs.k8s.io/cluster-api/controlplane/kubeadm
+bin/worlds/private/core: PROGRAM = sigs.k8s.io/cluster-api
+bin/worlds/private/dev: PROGRAM = sigs.k8s.io/cluster-api/test/infrastructure/docker
+bin/worlds/standard/core: PROGRAM = sigs.k8s.io/cluster-api/core
+bin/worlds/standard/dev: PROGRAM = ./otherports
+WORLD_MODULE = e2e/private/worlds/$(if $(filter ./otherports,$(PROGRAM)),private,$(*D))
+
+.PHONY: worlds
+worlds: $(WORLDS) ## Build the managers of Cluster API that `make test-private` runs: many minutes the first time.
+
+$(WORLDS): bin/worlds/%: $(wildcard $(addsuffix /go.*,$(WORLD_MODULES)) e2e/private/worlds/private/otherports/*.go) | $(PROGRESS)
+	@$(PROGRESS) 'world $*' go build -C=$(WORLD_MODULE) -buildvcs=false -o=../../../../$@ -ldflags='-s -w' $(PROGRAM)
 	@touch $@
 
 .PHONY: payload
@@ -178,6 +198,16 @@ PAGE = go test -C e2e -tags page -v -count=1 -timeout 20m ./page -args -ginkgo.n
 .PHONY: test-page
 test-page: build controlplane ## See the dashboard's page in Debian's chromium, which tools/page/needs.sh installs.
 	@$(PAGE)
+
+# What it runs takes long to build, and nobody is kept waiting for it in `make test`.
+PRIVATE = go test -C e2e -tags private -v -count=1 -timeout 1h ./private -args -ginkgo.no-color
+.PHONY: test-private
+test-private: build controlplane worlds ## Prove that unmodified managers of Cluster API work with private types, beside others with the standard ones.
+	@$(PRIVATE)
+
+.PHONY: test-private-reduced
+test-private-reduced: build controlplane worlds ## The same with one small Cluster in each world, in minutes.
+	@$(PRIVATE) -ginkgo.label-filter='!whole'
 
 .PHONY: screenshots
 screenshots: build controlplane ## Take the docs' screenshots of the dashboard anew.

@@ -111,9 +111,10 @@ const byStatus = "The conditions of ClusterOperator cluster-api and `capstan sta
 
 // told is where families say more.
 var told = map[string]string{
-	"bootgate":      "The conditions of MachineConfiguration cluster, BootImagesController* of ClusterOperator cluster-api, and `capstan status boot-images` say why, since when, and what to do.",
-	"privatecapi":   "The condition PrivateCAPIMigrated of each HostedCluster and `capstan status --machine privatecapi --key NAMESPACE/NAME` say why, since when, and what to do.",
-	"compatibility": "The condition State of each CompatibilityRequirement and `capstan status --machine compatibility --key NAME` say why, since when, and what to do.",
+	"bootgate":       "The conditions of MachineConfiguration cluster, BootImagesController* of ClusterOperator cluster-api, and `capstan status boot-images` say why, since when, and what to do.",
+	"privatecapi":    "The condition PrivateCAPIMigrated of each HostedCluster and `capstan status --machine privatecapi --key NAMESPACE/NAME` say why, since when, and what to do.",
+	"legacyoperator": "`capstan status --machine legacyoperator` says why, since when, and what to do.",
+	"compatibility":  "The condition State of each CompatibilityRequirement and `capstan status --machine compatibility --key NAME` say why, since when, and what to do.",
 }
 
 func ruleOf(call machine.Call, expr, told string) rule {

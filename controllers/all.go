@@ -15,11 +15,13 @@ import (
 	"github.com/capstan-capi/capstan/controllers/clusteroperator"
 	"github.com/capstan-capi/capstan/controllers/compatibility"
 	"github.com/capstan-capi/capstan/controllers/house"
+	"github.com/capstan-capi/capstan/controllers/legacyoperator"
 	"github.com/capstan-capi/capstan/controllers/options"
 	"github.com/capstan-capi/capstan/controllers/privatecapi"
 	"github.com/capstan-capi/capstan/controllers/scrape"
 	"github.com/capstan-capi/capstan/controllers/view"
 	"github.com/capstan-capi/capstan/phases/bootboard"
+	"github.com/capstan-capi/capstan/phases/capiboard"
 )
 
 // all is the flat list: one line per machine. Commands look at the first one unless they are told otherwise.
@@ -31,6 +33,7 @@ var all = []options.Part{
 	bootgate.Part,
 	bootimage.Part,
 	privatecapi.Part,
+	legacyoperator.Part,
 }
 
 // running are those that the options ask for.
@@ -74,6 +77,9 @@ func known(o options.Options) options.Options {
 	o.ClusterOperators, o.ConditionParts = nil, nil
 	if o.BootImages.Board == nil {
 		o.BootImages.Board = bootboard.New()
+	}
+	if o.PrivateCAPI.Board == nil {
+		o.PrivateCAPI.Board = capiboard.New()
 	}
 	for _, part := range running(o) {
 		if part.View != nil {

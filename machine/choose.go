@@ -55,9 +55,6 @@ func (t Table[F, E]) choose(record Record, facts F, at moment) (choice[F, E], er
 			if move.If.Asked() && candidate.Why != "" && !slices.Contains(waits, candidate.Why) {
 				waits = append(waits, candidate.Why)
 			}
-			if candidate.Why == "" {
-				candidate.Why = move.If.reasons(facts)
-			}
 		}
 		chosen.candidates = append(chosen.candidates, candidate)
 	}
@@ -66,6 +63,18 @@ func (t Table[F, E]) choose(record Record, facts F, at moment) (choice[F, E], er
 	}
 	chosen.waits = strings.Join(waits, "; ")
 	return chosen, nil
+}
+
+// explained are candidates of a state, as choose has left them, each that is not possible with a reason where its guard gives none by
+// itself. Only people read that, and most passes are shown to nobody.
+func (t Table[F, E]) explained(candidates []Candidate, state State, facts F) []Candidate {
+	told := slices.Clone(candidates)
+	for i, move := range t.Leaving(state) {
+		if i < len(told) && told[i].Answer != Yes && told[i].Why == "" {
+			told[i].Why = move.If.reasons(facts)
+		}
+	}
+	return told
 }
 
 // consider answers whether one move can be made now, and notes in c what time

@@ -31,7 +31,6 @@ type Asked struct {
 
 // decision notes what a choice was made from.
 func (t Table[F, E]) decision(record Record, chosen choice[F, E], facts F, at moment) *Decision {
-	record = record.clone()
 	d := &Decision{
 		At: at.now, Settled: at.settled, State: record.State, Reason: record.Reason,
 		Progressed: record.Progress.Since, Failure: record.Failure, Lasting: record.Lasting,
@@ -82,7 +81,7 @@ func (t Table[F, E]) Replay(d Decision) (Decision, []Candidate, error) {
 	if chosen.move != nil {
 		d.Event, d.To, d.Cause = chosen.move.On, chosen.move.To, chosen.cause
 	}
-	return d, chosen.candidates, err
+	return d, then.explained(chosen.candidates, d.State, nothing), err
 }
 
 // UnknownStateError says that a table does not have a state.

@@ -17,24 +17,24 @@ func TestStep_tells_of_every_move_how_it_stands(t *testing.T) {
 		{Event: "Opened", To: "Open", Answer: No, Why: "open"},
 		{Event: "Stalled", To: "Stuck", Answer: No, Why: "the last progress was less than 1m ago", At: b.now.Add(time.Minute)},
 	}
-	if got := b.step().Moves; !reflect.DeepEqual(got, want) {
+	if got := b.step().Moves(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	b.world.open = true
 	want = []Candidate{{Event: "Broke", To: "Stuck", Answer: No, Why: "broken"}}
-	if got := b.step().Moves; !reflect.DeepEqual(got, want) {
+	if got := b.step().Moves(); !reflect.DeepEqual(got, want) {
 		t.Errorf("after a move, those of the new state are told: %+v", got)
 	}
 	b.world.broken = true
 	want = []Candidate{{Event: "Broke", To: "Stuck", Answer: No, Why: "broken", At: b.now.Add(time.Minute)}}
-	if got := b.step().Moves; !reflect.DeepEqual(got, want) {
+	if got := b.step().Moves(); !reflect.DeepEqual(got, want) {
 		t.Errorf("a guard that has to last tells when it will have: %+v", got)
 	}
 }
 
 func TestStep_notes_what_a_move_was_chosen_from(t *testing.T) {
 	b := newBench(t)
-	if got := b.step().Decision; got != nil {
+	if got := b.step().Decision(); got != nil {
 		t.Errorf("no move was chosen, but %+v", got)
 	}
 	start := b.now
@@ -42,12 +42,12 @@ func TestStep_notes_what_a_move_was_chosen_from(t *testing.T) {
 	b.world.open, b.world.effectErr = true, errors.New("no voice")
 	out := b.step()
 	want := &Decision{
-		At: b.now, Settled: out.Decision.Settled, State: "Closed", Reason: "urgent; open", Progressed: start,
+		At: b.now, Settled: out.Decision().Settled, State: "Closed", Reason: "urgent; open", Progressed: start,
 		Answers: []Asked{{"urgent", No, "urgent"}, {"open", Yes, "open"}},
 		Event:   "Opened", To: "Open", Cause: "open",
 	}
-	if out.Moved != nil || !reflect.DeepEqual(out.Decision, want) {
-		t.Errorf("got  %+v\nwant %+v", out.Decision, want)
+	if out.Moved != nil || !reflect.DeepEqual(out.Decision(), want) {
+		t.Errorf("got  %+v\nwant %+v", out.Decision(), want)
 	}
 }
 

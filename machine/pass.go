@@ -14,6 +14,8 @@ type pass[F, E any] struct {
 	env     E
 	record  Record
 	at      moment
+	// chosen is what the pass began with.
+	chosen choice[F, E]
 	// begun is since when the guards that have to last said Yes before this pass.
 	begun map[Event]time.Time
 }
@@ -25,11 +27,14 @@ func (p *pass[F, E]) make(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return Outcome{State: p.record.State}, err
 	}
-	var decision *Decision
+	var decision func() *Decision
 	if chosen.move != nil {
-		decision = table.decision(p.record, chosen, p.facts, p.at)
+		before, facts, at := p.record, p.facts, p.at
+		before.Transitions = nil
+		before = before.clone() // what it has by reference changes with the pass
+		decision = func() *Decision { return table.decision(before, chosen, facts, at) }
 	}
-	p.begun = p.record.Lasting
+	p.begun, p.chosen = p.record.Lasting, chosen
 	p.record.Lasting, p.record.Deadline, p.record.Reason = chosen.lasting, chosen.next, chosen.waits
 	var outcome Outcome
 	if chosen.move != nil {
@@ -43,7 +48,7 @@ func (p *pass[F, E]) make(ctx context.Context) (Outcome, error) {
 	if wait := table.stand(&p.record, p.facts, moment{now: p.machine.Now(), settled: p.at.settled}); wait > 0 {
 		outcome.LookAgain = sooner(outcome.LookAgain, wait)
 	}
-	outcome.State, outcome.Reason, outcome.Decision = p.record.State, p.record.Reason, decision
+	outcome.State, outcome.Reason, outcome.decision = p.record.State, p.record.Reason, decision
 	return outcome, nil
 }
 
@@ -105,7 +110,8 @@ func (p *pass[F, E]) enter(move *Move[F, E], to State, cause string) Outcome {
 	}
 	p.record.enter(to, move.On, cause, entry, p.goesOn(to), p.machine.Now())
 	made := p.record.Transitions[len(p.record.Transitions)-1]
-	return Outcome{Moved: &made, LookAgain: atOnce, Moves: p.candidates().candidates}
+	entered := *p
+	return Outcome{Moved: &made, LookAgain: atOnce, moves: func() []Candidate { return entered.told(entered.candidates().candidates) }}
 }
 
 // goesOn is since when the guards have lasted that the new state asks of the same events. The guards may be others there:
@@ -153,7 +159,11 @@ func (p *pass[F, E]) work(ctx context.Context) Outcome {
 		p.record.succeeded()
 		outcome.LookAgain = atOnce
 	}
-	p.lookAhead(&outcome)
+	if before == nil && outcome.Failure == nil {
+		p.standsAs(p.chosen, &outcome) // as when the pass began, no error to count from
+	} else {
+		p.lookAhead(&outcome)
+	}
 	return outcome
 }
 
@@ -194,11 +204,23 @@ func joinDone(one, other string) string {
 // lookAhead asks the guards once more, because the pass may have begun or ended
 // a failure, and with it a deadline.
 func (p *pass[F, E]) lookAhead(outcome *Outcome) {
-	after := p.candidates()
-	p.record.Deadline, outcome.Moves = after.next, after.candidates
+	p.standsAs(p.candidates(), outcome)
+}
+
+// standsAs notes how the moves stand that leave the state.
+func (p *pass[F, E]) standsAs(after choice[F, E], outcome *Outcome) {
+	p.record.Deadline = after.next
+	asked := *p
+	outcome.moves = func() []Candidate { return asked.told(after.candidates) }
 	if p.record.Deadline != nil {
 		outcome.LookAgain = sooner(outcome.LookAgain, p.record.Deadline.At.Sub(p.machine.Now()))
 	}
+}
+
+// told are candidates with the reasons that people are shown.
+func (p *pass[F, E]) told(candidates []Candidate) []Candidate {
+	table := p.machine.Table
+	return table.explained(candidates, p.record.State, table.Recalled(p.facts, p.record))
 }
 
 // candidates are the moves that can leave the state, now that the pass has changed the record.

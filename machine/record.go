@@ -204,10 +204,42 @@ func (r *Record) failed(err error, effect Event, now time.Time) {
 
 func (r *Record) succeeded() { r.Failure = nil }
 
+// AtMost is how many bytes the record's JSON takes at most: as many as if every byte of its texts were escaped.
+func (r Record) AtMost() int {
+	const (
+		escaped = 6   // \u0000
+		itself  = 512 // names of fields, times and numbers of a record, or of a part of it
+	)
+	size := func(texts ...int) (bytes int) {
+		for _, n := range texts {
+			bytes += escaped * n
+		}
+		return bytes + itself
+	}
+	most := size(len(r.UID), len(r.State), len(r.LastEvent), len(r.Cause), len(r.CameFrom), len(r.Reason), len(r.Entry.Inputs), len(r.Entry.Effect))
+	if d := r.Deadline; d != nil {
+		most += size(len(d.On), len(d.To))
+	}
+	if f := r.Failure; f != nil {
+		most += size(len(f.Message), len(f.Part), len(f.Effect))
+	}
+	for event := range r.Lasting {
+		most += size(len(event))
+	}
+	for name := range r.Beside {
+		most += size(len(name))
+	}
+	for i := range r.Transitions {
+		t := &r.Transitions[i]
+		most += size(len(t.From), len(t.Event), len(t.To), len(t.Cause))
+	}
+	return most
+}
+
 // bounded drops the oldest transitions until the record's JSON is within its bound.
 func (r Record) bounded() Record {
 	r.Reason = Shorten(r.Reason, MaxMessage)
-	if len(r.Transitions) <= surelyBounded {
+	if len(r.Transitions) <= surelyBounded || r.AtMost() <= maxRecord {
 		return r
 	}
 	for len(r.Transitions) > 0 {

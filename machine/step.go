@@ -20,10 +20,20 @@ type Store[F, E any] interface {
 // Snapshot is an instance after a pass: its record, what the pass saw, and the
 // moves that can leave the present state. People are shown more than the record.
 type Snapshot[F, E any] struct {
-	Record     Record
-	Facts      F
-	Seen       E
-	Candidates []Candidate
+	Record Record
+	Facts  F
+	Seen   E
+	// Moves is what Candidates asks, nil for none.
+	Moves func() []Candidate
+}
+
+// Candidates are the moves that can leave the present state, as the facts of the pass answer them. They are asked when somebody wants
+// to know.
+func (s Snapshot[F, E]) Candidates() []Candidate {
+	if s.Moves == nil {
+		return nil
+	}
+	return s.Moves()
 }
 
 // Machine is a table bound to a world: what to observe, where to remember, what
@@ -70,16 +80,33 @@ type Outcome struct {
 	Moved *Transition
 	// Work is the name of the work done, if any; Did says what came of it, or of the effect of a move.
 	Work, Did string
-	// Decision is what the move was chosen from, also when its effect failed; nil if none was chosen.
-	Decision *Decision
-	// Moves are those that can leave State after this pass, sorted by event, as the facts of the pass answer them.
-	Moves []Candidate
 	// Reason says what the machine waits for.
 	Reason string
 	// Failure is the error that work or effect met; it is in the record as well.
 	Failure error
 	// LookAgain is when the next pass is due by the clock; zero means only when something changes.
 	LookAgain time.Duration
+
+	decision func() *Decision
+	moves    func() []Candidate
+}
+
+// Decision is what the move was chosen from, also when its effect failed; nil if none was chosen. It is put together when somebody
+// wants to know.
+func (o Outcome) Decision() *Decision {
+	if o.decision == nil {
+		return nil
+	}
+	return o.decision()
+}
+
+// Moves are those that can leave State after this pass, sorted by event, as the facts of the pass answer them. They are asked when
+// somebody wants to know.
+func (o Outcome) Moves() []Candidate {
+	if o.moves == nil {
+		return nil
+	}
+	return o.moves()
 }
 
 // PanicError is a panic in work, an effect or a look, made an error of its key.
@@ -126,7 +153,7 @@ func (m *Machine[F, E]) Step(ctx context.Context, key Key) (outcome Outcome, err
 	if outcome, err = p.make(ctx); err != nil {
 		return outcome, err
 	}
-	snapshot := Snapshot[F, E]{Record: p.record.bounded(), Facts: p.facts, Seen: env, Candidates: outcome.Moves}
+	snapshot := Snapshot[F, E]{Record: p.record.bounded(), Facts: p.facts, Seen: env, Moves: outcome.moves}
 	later, err := m.Store.Save(ctx, key, snapshot)
 	if err != nil {
 		return m.unstored(ctx, key, p, before, outcome), fmt.Errorf("saving the record of machine %s: %w", m.Table.Name, err)
@@ -210,7 +237,7 @@ func (m *Machine[F, E]) unstored(ctx context.Context, key Key, p *pass[F, E], be
 			result, worked.Failure = entered.Work.Run(ctx, p.env)
 			worked.Did = result.Did
 		}
-		outcome = Outcome{State: before.State, Work: worked.Work, Did: worked.Did, Failure: worked.Failure, Moves: worked.Moves, Reason: worked.Reason}
+		outcome = Outcome{State: before.State, Work: worked.Work, Did: worked.Did, Failure: worked.Failure, Reason: worked.Reason, moves: worked.moves}
 	}
 	outcome.LookAgain = m.memory.failedToSave(key, p.record, p.at.now)
 	return outcome

@@ -9,7 +9,7 @@ import (
 )
 
 // patience is how long a command waits for an API server that asks to be left alone, from when it does so first. After as long
-// without that it begins anew.
+// without that, or once a request was taken, it begins anew.
 const patience = 15 * time.Second
 
 // Patient sends a request again that the API server has refused for now (429 or 503 with Retry-After, RFC 9110 section
@@ -32,6 +32,7 @@ func NewPatient(next http.RoundTripper) *Patient {
 
 // RoundTrip sends a request until it is not refused for now.
 func (p *Patient) RoundTrip(request *http.Request) (*http.Response, error) {
+	var refused time.Time // when this one was first: others that are taken meanwhile are no reason to ask for it without an end
 	for {
 		response, err := p.next.RoundTrip(request)
 		if err != nil {
@@ -39,9 +40,13 @@ func (p *Patient) RoundTrip(request *http.Request) (*http.Response, error) {
 		}
 		pause, asks := asked(response)
 		if !asks {
+			p.taken()
 			return response, nil
 		}
-		if !p.has(pause) {
+		if refused.IsZero() {
+			refused = p.now()
+		}
+		if !p.has(pause) || p.now().Add(pause).After(refused.Add(patience)) {
 			response.Header.Del("Retry-After")
 			return response, nil
 		}
@@ -72,6 +77,13 @@ func asked(response *http.Response) (time.Duration, bool) {
 	}
 	seconds, err := strconv.Atoi(response.Header.Get("Retry-After"))
 	return max(time.Duration(seconds)*time.Second, time.Second), err == nil && seconds >= 0
+}
+
+// taken has patience begin anew.
+func (p *Patient) taken() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.first, p.last = time.Time{}, time.Time{}
 }
 
 // has says that there is patience left for a pause.

@@ -107,3 +107,68 @@ func TestPatient_ends_with_who_waits(t *testing.T) {
 		t.Errorf("it ends with %v", err)
 	}
 }
+
+// roundTripperFunc is a function as a transport.
+type roundTripperFunc func(*http.Request) (*http.Response, error)
+
+func (f roundTripperFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestPatient_begins_anew_once_a_request_was_taken(t *testing.T) {
+	asked, now := 0, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	p := NewPatient(roundTripperFunc(func(*http.Request) (*http.Response, error) {
+		recorder := httptest.NewRecorder()
+		if asked++; asked%2 == 1 {
+			recorder.Header().Set("Retry-After", "1")
+			recorder.WriteHeader(http.StatusTooManyRequests)
+		}
+		return recorder.Result(), nil
+	}))
+	p.now = func() time.Time { return now }
+	p.after = func(pause time.Duration) <-chan time.Time {
+		now = now.Add(pause)
+		over := make(chan time.Time)
+		close(over)
+		return over
+	}
+	for i := range 20 {
+		request := httptest.NewRequest(http.MethodGet, "http://cluster.test/", http.NoBody)
+		response, err := p.RoundTrip(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			t.Fatalf("request %d, which is refused once for a second, gets %d", i, response.StatusCode)
+		}
+	}
+}
+
+func TestPatient_asks_for_one_request_no_longer_because_others_are_taken(t *testing.T) {
+	asked, now := 0, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	p := NewPatient(roundTripperFunc(func(*http.Request) (*http.Response, error) {
+		asked++
+		recorder := httptest.NewRecorder()
+		recorder.Header().Set("Retry-After", "1")
+		recorder.WriteHeader(http.StatusTooManyRequests)
+		return recorder.Result(), nil
+	}))
+	p.now = func() time.Time { return now }
+	p.after = func(pause time.Duration) <-chan time.Time {
+		now = now.Add(pause)
+		p.taken()
+		over := make(chan time.Time)
+		close(over)
+		if asked > 100 {
+			t.Fatal("it asks without an end")
+		}
+		return over
+	}
+	response, err := p.RoundTrip(httptest.NewRequest(http.MethodGet, "http://cluster.test/", http.NoBody))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusTooManyRequests || asked != 16 {
+		t.Errorf("the answer is %d after %d requests", response.StatusCode, asked)
+	}
+}

@@ -40,7 +40,7 @@ It lasts as long as the trouble: the operator sets an entry back to Fail once th
 endpoint and has refused a bad requirement through one of the API servers. Without the operator it lasts
 until that is back. That proof is one of one API server: where another one cannot reach the checker, writes
 through that are held up again. Then --for has the operator leave the entries alone for a time, whatever the
-checker answers; --for=0 ends that before, and without --for it stays as it is. To have nothing refused for
+checker answers; --for=0 ends that before, and sets nothing to Ignore; without --for it stays as it is. To have nothing refused for
 good, take the actions out of the requirements, or delete them.
 
 On a terminal it asks before it does so; without one it wants --yes. --dry-run shows what it would do. It needs
@@ -67,15 +67,16 @@ Exit codes: 0 if there is nothing to do, it was done, or could be done with --ye
 	return cmd
 }
 
-// until is before when nothing is to be armed: zero for as soon as it can be, nil for what was said before.
-func (f *disarmFlags) until(now time.Time) *time.Time {
+// until is before when nothing is to be armed, by the time of the API server: zero for as soon as it can be, nil for what was said before.
+func (f *disarmFlags) until(ctx context.Context, cluster *disarm.Cluster) (*time.Time, error) {
 	switch {
 	case !f.holds:
-		return nil
+		return nil, nil
 	case f.hold == 0:
-		return &time.Time{}
+		return &time.Time{}, nil
 	}
-	return ptr.To(now.Add(f.hold).Truncate(time.Second))
+	now, err := cluster.Now(ctx)
+	return ptr.To(now.Add(f.hold).Truncate(time.Second)), err
 }
 
 func (f *disarmFlags) run(ctx context.Context, in io.Reader, out io.Writer) error {
@@ -93,7 +94,10 @@ func (f *disarmFlags) run(ctx context.Context, in io.Reader, out io.Writer) erro
 	if err != nil {
 		return err
 	}
-	until := f.until(time.Now())
+	until, err := f.until(ctx, cluster)
+	if err != nil {
+		return err
+	}
 	tell := out
 	if f.output == "json" {
 		tell = io.Discard
@@ -104,6 +108,8 @@ func (f *disarmFlags) run(ctx context.Context, in io.Reader, out io.Writer) erro
 	}
 	switch {
 	case failed != nil && plan.Nothing(): // what could not be read may refuse
+	case plan.Nothing() && f.holds && f.hold == 0:
+		fmt.Fprintln(tell, "Nothing to do: nobody has said until when entries stay as they are.")
 	case plan.Nothing():
 		fmt.Fprintln(tell, "Nothing to do: no entry of the checker refuses anything while nobody answers.")
 	case f.dryRun:
@@ -114,7 +120,10 @@ func (f *disarmFlags) run(ctx context.Context, in io.Reader, out io.Writer) erro
 				return errors.Join(failed, err)
 			}
 		}
-		plan, failed = cluster.Disarm(ctx, true, f.until(time.Now()))
+		if until, err = f.until(ctx, cluster); err != nil { // the answer may have taken its time
+			return err
+		}
+		plan, failed = cluster.Disarm(ctx, true, until)
 		fmt.Fprintln(tell)
 		if err := showDisarming(tell, plan); err != nil || failed != nil {
 			break

@@ -56,6 +56,7 @@ type operatorFlags struct {
 	webhooksCAFile      string
 	openAfter           time.Duration
 	privateCAPIImage    string
+	legacyOperator      string
 	bootImages          bootImageFlags
 	time                timekeeper
 }
@@ -91,6 +92,7 @@ only older revisions had, and reports on ClusterOperator cluster-api.`,
 	flags.StringVar(&f.webhooksURL, "webhooks-url", "", "`URL` such as https://127.0.0.1:9443 that API servers find the checker at; without it, they find it at its Service")
 	flags.StringVar(&f.webhooksCAFile, "webhooks-ca-file", "", "PEM `file` of certificates that API servers trust the checker by; without it, the service CA operator writes them")
 	flags.StringVar(&f.privateCAPIImage, "private-capi-image", "", "move HostedClusters to private Cluster API types, with this image for the proxy beside their components; empty to move none")
+	flags.StringVar(&f.legacyOperator, "legacy-operator", "", "retire `namespace/name`, the Deployment of HyperShift's old operator, once every HostedCluster has private Cluster API types; empty to leave it alone")
 	flags.DurationVar(&f.openAfter, "open-after", 15*time.Minute, "refuse nothing any more for CompatibilityRequirements once the checker has been away for this long; 0 to go on refusing")
 	f.bootImages.addFlags(flags)
 	f.time.addFlags(flags)
@@ -114,6 +116,8 @@ func (f *operatorFlags) validate() error {
 		return fmt.Errorf("--webhooks-url %q does not begin with https://", f.webhooksURL)
 	case f.openAfter < 0:
 		return fmt.Errorf("--open-after %s is less than 0", f.openAfter)
+	case f.legacyOperator != "" && notAKey(f.legacyOperator):
+		return fmt.Errorf("--legacy-operator %q is not of the form namespace/name", f.legacyOperator)
 	case f.concurrency < 1:
 		return fmt.Errorf("--apply-concurrency %d is less than 1", f.concurrency)
 	}
@@ -130,6 +134,15 @@ func (f *operatorFlags) webhooksCA() ([]byte, error) {
 		return nil, fmt.Errorf("reading --webhooks-ca-file: %w", err)
 	}
 	return certificates, nil
+}
+
+// privateCAPI is what the move to private types of Cluster API is given.
+func (f *operatorFlags) privateCAPI() options.PrivateCAPI {
+	given := options.PrivateCAPI{Image: f.privateCAPIImage}
+	if f.legacyOperator != "" {
+		given.LegacyOperator = keysOf([]string{f.legacyOperator})[0]
+	}
+	return given
 }
 
 func (f *operatorFlags) run(ctx context.Context) error {
@@ -156,7 +169,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 		Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
 		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, PodName: f.podName, InsecureRegistries: f.insecureRegistries, InsecureCredentials: f.insecureCredentials,
 		ExtraCAFile: f.extraCAFile, PullSecrets: keysOf(f.pullSecrets), Concurrency: f.concurrency,
-		WebhooksURL: strings.TrimSuffix(f.webhooksURL, "/"), WebhooksCA: webhooksCA, OpenAfter: f.openAfter, PrivateCAPI: options.PrivateCAPI{Image: f.privateCAPIImage},
+		WebhooksURL: strings.TrimSuffix(f.webhooksURL, "/"), WebhooksCA: webhooksCA, OpenAfter: f.openAfter, PrivateCAPI: f.privateCAPI(),
 		MetricsAddress: f.metricsAddress, MetricsCertDir: f.metricsCertDir, BootImages: f.bootImages.options(),
 		WarmUp: func(run func(context.Context) error) { warmUps = append(warmUps, run) },
 	}

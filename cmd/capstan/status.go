@@ -64,6 +64,22 @@ state is the exit code:
   2     Unenrolled, Excluded, Deciding, UpgradingStub, Cloning, Settling, Skipped, or nothing reported
   3     HotLoop, Failed
 
+  code  privatecapi                             legacyoperator
+  0     Private                                 Needed, Removed
+  1     could not be read, or there is no such HostedCluster
+  2     Classifying, Eligible, Checking,        Removing, or nothing reported
+        Locking, Pausing, Draining,
+        Snapshotting, Copying, CopyingStatus,
+        Rewiring, Equipping, Starting,
+        Comparing, Unpausing, Observing,
+        Committing, RemovingSource, Unlocking,
+        Repausing, DrainingBack, CopyingBack,
+        DroppingCopies, Restoring,
+        or nothing reported
+  3     Failed, Held, Ambiguous, CommitBlocked, RemovalBlocked
+        CleanupBlocked, UnlockBlocked,
+        RestoreBlocked, RollbackBlocked
+
 So 2 is on its way or not as it should be, and 3 that somebody has to look.`,
 		Example: `  capstan status
   capstan status --watch

@@ -100,7 +100,7 @@ func (f *takeoverFlags) run(ctx context.Context, in io.Reader, out, progress io.
 			return err
 		}
 		if !plan.Same(shown) {
-			return &inspect.Error{What: "what there is has changed since it was shown: nothing was done", Next: "look again: capstan takeover"}
+			return &inspect.Error{What: "what there is has changed since it was shown: nothing was done", Next: "look again: capstan takeover" + f.more()}
 		}
 	}
 	var failed error

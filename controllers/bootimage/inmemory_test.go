@@ -143,11 +143,14 @@ func (m *inMemory) Patch(ctx context.Context, o client.Object, patch client.Patc
 	if !is || !named {
 		return fmt.Errorf("%T gets %s", o, text)
 	}
+	if err := m.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
+		return err
+	}
 	changed := set.DeepCopy()
 	if err := unstructured.SetNestedField(changed.Object, name, "spec", "template", "spec", "infrastructureRef", "name"); err != nil {
 		return err
 	}
 	m.put(changed)
-	set.SetResourceVersion(changed.GetResourceVersion())
+	set.Object = changed.Object
 	return nil
 }

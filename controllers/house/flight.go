@@ -25,13 +25,13 @@ func (f *flightTeller) Tell(_ context.Context, p Pass) time.Duration {
 	case o.Moved != nil && p.Words.Quiet && o.Failure == nil:
 		return 0
 	case o.Moved != nil:
-		log.Add(recorder.Moved(*o.Moved, o.Decision, on, o.Did))
+		log.Add(recorder.Moved(*o.Moved, o.Decision(), on, o.Did))
 	}
 	if o.Moved == nil && o.Did != "" {
 		log.Add(recorder.Worked(p.At, on, o.Work, o.Did))
 	}
 	if o.Failure != nil {
-		log.Add(recorder.Failed(p.At, on, o.Failure, o.Decision))
+		log.Add(recorder.Failed(p.At, on, o.Failure, o.Decision()))
 	}
 	return 0
 }

@@ -48,7 +48,7 @@ func Add[F, E any](mgr ctrl.Manager, h *House, m Machine[F, E]) error {
 	if in, is := m.Store.(lists); is && m.Exists != nil {
 		controlled = controlled.WatchesRawSource(stored{in: in, log: mgr.GetLogger().WithName(m.Table.Name)})
 	}
-	err := controlled.WithOptions(controller.Options{NewQueue: queueBy(h.Queue), MaxConcurrentReconciles: m.Side}).Complete(NewReconciler(h, m))
+	err := controlled.WithOptions(controller.Options{NewQueue: queueBy(h.Queue), MaxConcurrentReconciles: m.Side, LogConstructor: loggers(mgr.GetLogger(), m.Table.Name)}).Complete(NewReconciler(h, m))
 	if err != nil {
 		return fmt.Errorf("adding machine %s: %w", m.Table.Name, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/phases/bootboard"
+	"github.com/capstan-capi/capstan/phases/capiboard"
 )
 
 // Options is the same for all controllers.
@@ -61,6 +62,10 @@ type Options struct {
 type PrivateCAPI struct {
 	// Image is that of the proxy that components get beside them; empty for no moves, and no request for HostedClusters.
 	Image string
+	// LegacyOperator is the Deployment of HyperShift's old operator, which is retired once nobody needs it; empty to leave it alone.
+	LegacyOperator types.NamespacedName
+	// Board is what the machines of private types tell each other.
+	Board *capiboard.Board
 }
 
 // BootImages says whose boot images are moved, and how.

@@ -54,8 +54,10 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 			}
 			return string(namespace.GetUID()), nil
 		},
-		Ended: ended,
+		Needed: o.PrivateCAPI.Board.Kept,
+		Ended:  ended,
 	}
+	o.PrivateCAPI.Board.OnOthers(seen.others)
 	if err := registerMetrics(p); err != nil {
 		return fmt.Errorf("registering the metrics of private Cluster API types: %w", err)
 	}
@@ -64,7 +66,10 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		Table: table.Table, Observe: p.Observe, Exists: seen.exists, Words: words, Side: 1,
 		UID: uid, Store: p.Telling(kept),
 		Watches: []house.Watch{
-			{Kind: hostedCluster(), In: apart.GetCache(), Lets: marked, Asks: seen.all},
+			{Kind: hostedCluster(), In: apart.GetCache(), Lets: marked, Asks: func(of client.Object) []machine.Key {
+				o.PrivateCAPI.Board.News()
+				return seen.all(of)
+			}},
 			{Kind: &corev1.ConfigMap{}, In: apart.GetCache(), Lets: predicate.Funcs{}, Asks: seen.all},
 		},
 	})
@@ -167,4 +172,16 @@ func (c cached) all(of client.Object) []machine.Key {
 		}
 	}
 	return keys
+}
+
+// others are the HostedClusters that are not the new operator's alone, each with why.
+func (c cached) others(ctx context.Context) ([]string, error) {
+	all, err := c.clusters(ctx)
+	var others []string
+	for _, o := range all {
+		if why := guards.NotNewAlone(guards.MarksOf(o.GetAnnotations())); why != "" {
+			others = append(others, "HostedCluster "+string(phases.KeyOf(o))+" "+why)
+		}
+	}
+	return others, err
 }

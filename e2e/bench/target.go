@@ -64,6 +64,14 @@ func added(limit float64) target {
 	return target{what: "time beyond the floor", limit: limit, unit: " s", value: figureOf(func(r result) float64 { return (r.Seconds - r.FloorSeconds) / or1(r.pace.clock) })}
 }
 
+func halfAdded(limit float64) target {
+	return target{what: "half of them beyond direct ones", limit: limit, unit: " us", value: figureOf(func(r result) float64 { return r.halfAdded / or1(r.pace.clock) })}
+}
+
+func halfAddedToCopy(limit float64) target {
+	return target{what: "half of them beyond copied ones", limit: limit, unit: " us", value: figureOf(func(r result) float64 { return r.halfAddedToCopy / or1(r.pace.clock) })}
+}
+
 func ready(limit float64) target {
 	return target{what: "the checker takes requests after", limit: limit, unit: " s", value: figureOf(func(r result) float64 { return r.ready / or1(r.pace.clock) })}
 }

@@ -23,7 +23,7 @@ func kubectl(arguments ...string) (string, error) {
 	folder := GinkgoT().TempDir()
 	binary, err := filepath.Abs(filepath.Join(bin, "kubectl"))
 	Expect(err).NotTo(HaveOccurred())
-	command := exec.Command(binary, append([]string{"--server", "http://" + front.address, "--cache-dir", folder}, arguments...)...) //nolint:gosec // our own binary
+	command := exec.Command(binary, append([]string{"--server", front.URL, "--cache-dir", folder}, arguments...)...) //nolint:gosec // our own binary
 	command.Env = append(os.Environ(), "HOME="+folder, "KUBECONFIG="+filepath.Join(folder, "none"))
 	text, err := command.CombinedOutput()
 	return string(text), err

@@ -15,7 +15,7 @@ import (
 // metric sums a metric over the series whose labels have a text.
 func (p *proxy) metric(ctx context.Context, name, labels string) float64 {
 	GinkgoHelper()
-	_, body, _, err := p.get(ctx, "http://"+p.health+"/metrics", nil)
+	_, body, _, err := p.get(ctx, p.Health+"/metrics", nil)
 	Expect(err).NotTo(HaveOccurred())
 	sum := 0.0
 	for _, line := range regexp.MustCompile(`(?m)^hypershift_api_proxy_`+name+`(?:\{.*`+labels+`.*\})? (\S+)$`).FindAllStringSubmatch(body, -1) {

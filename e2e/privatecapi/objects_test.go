@@ -23,7 +23,7 @@ func (p *proxy) get(ctx context.Context, path string, header map[string]string) 
 
 func (p *proxy) send(ctx context.Context, method, path, body string, header map[string]string) (int, string, http.Header, error) {
 	if !strings.HasPrefix(path, "http") {
-		path = "http://" + p.address + path
+		path = p.URL + path
 	}
 	request, err := http.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
 	if err != nil {
@@ -80,6 +80,14 @@ var kinds = []struct{ prefix, resource, kind, spec string }{
 	{"ipam.", "ipaddresses", "IPAddress", `{"address":"10.0.0.1","prefix":24,"claimRef":{"name":"c"},"poolRef":{"apiGroup":"ipam.cluster.x-k8s.io","kind":"Pool","name":"p"}}`},
 }
 
+// owner is one that is there: the garbage collector looks.
+func owner(ctx context.Context, in, version string) metav1.OwnerReference {
+	GinkgoHelper()
+	made, err := seen.dynamic.Resource(resource(standard, "v1beta2", "machinesets")).Namespace(in).Create(ctx, object("", "MachineSet", "owner", machineSetTpl), metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	return metav1.OwnerReference{APIVersion: standard + "/" + version, Kind: "MachineSet", Name: "owner", UID: made.GetUID()}
+}
+
 const templateReference = `{"apiVersion":"infrastructure.cluster.x-k8s.io/v1beta2","kind":"DevTemplate","name":"t"}`
 
 var _ = Describe("An object", func() {
@@ -126,7 +134,7 @@ var _ = Describe("An object", func() {
 		Expect(unstructured.SetNestedMap(older.Object, map[string]any{
 			"apiVersion": "infrastructure." + standard + "/v1beta1", "kind": "DevRemediationTemplate", "name": "t",
 		}, "spec", "remediationTemplate")).To(Succeed())
-		older.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: standard + "/v1beta1", Kind: "Cluster", Name: "c", UID: "u"}})
+		older.SetOwnerReferences([]metav1.OwnerReference{owner(ctx, in, "v1beta1")})
 		client := seen.dynamic.Resource(resource(standard, "v1beta1", "machinehealthchecks")).Namespace(in)
 		_, err := client.Create(ctx, older, metav1.CreateOptions{})
 		Expect(err).NotTo(HaveOccurred())

@@ -1,6 +1,8 @@
 package privatecapi_test
 
 import (
+	"strings"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -11,23 +13,24 @@ import (
 )
 
 var _ = Describe("An owner", func() {
-	const owner = `{"apiVersion":"` + standard + `/v1beta2","kind":"Machine","name":"m","uid":"u"}`
+	const by = `{"apiVersion":"` + standard + `/v1beta2","kind":"MachineSet","name":"owner","uid":"UID"}`
 	for name, patch := range map[string]struct {
 		of   types.PatchType
 		text string
 	}{
-		"merge patch":           {types.MergePatchType, `{"metadata":{"ownerReferences":[` + owner + `]}}`},
-		"strategic merge patch": {types.StrategicMergePatchType, `{"metadata":{"ownerReferences":[` + owner + `]}}`},
-		"JSON patch":            {types.JSONPatchType, `[{"op":"add","path":"/metadata/ownerReferences","value":[` + owner + `]}]`},
-		"JSON patch of the text": {types.JSONPatchType, `[{"op":"add","path":"/metadata/ownerReferences","value":[{"apiVersion":"v1","kind":"Machine","name":"m","uid":"u"}]},` +
+		"merge patch":           {types.MergePatchType, `{"metadata":{"ownerReferences":[` + by + `]}}`},
+		"strategic merge patch": {types.StrategicMergePatchType, `{"metadata":{"ownerReferences":[` + by + `]}}`},
+		"JSON patch":            {types.JSONPatchType, `[{"op":"add","path":"/metadata/ownerReferences","value":[` + by + `]}]`},
+		"JSON patch of the text": {types.JSONPatchType, `[{"op":"add","path":"/metadata/ownerReferences","value":[{"apiVersion":"v1","kind":"MachineSet","name":"owner","uid":"UID"}]},` +
 			`{"op":"replace","path":"/metadata/ownerReferences/0/apiVersion","value":"` + standard + `/v1beta2"}]`},
 	} {
 		It("set by "+name+" is private in storage", func(ctx SpecContext) {
 			in := namespace(ctx)
+			text := strings.ReplaceAll(patch.text, "UID", string(owner(ctx, in, "v1beta2").UID))
 			client := seen.typed.CoreV1().ConfigMaps(in)
 			_, err := client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owned"}}, metav1.CreateOptions{})
 			Expect(err).NotTo(HaveOccurred())
-			read, err := client.Patch(ctx, "owned", patch.of, []byte(patch.text), metav1.PatchOptions{})
+			read, err := client.Patch(ctx, "owned", patch.of, []byte(text), metav1.PatchOptions{})
 			Expect(err).NotTo(HaveOccurred())
 			Expect(read.OwnerReferences[0].APIVersion).To(Equal(standard + "/v1beta2"))
 			there, err := stored.typed.CoreV1().ConfigMaps(in).Get(ctx, "owned", metav1.GetOptions{})
@@ -54,10 +57,8 @@ var _ = Describe("Two appliers", func() {
 		_, err = client.Patch(ctx, "m", types.ApplyPatchType, text, metav1.PatchOptions{FieldManager: "second"})
 		Expect(apierrors.IsConflict(err)).To(BeTrue(), "%v", err)
 		Expect(err.Error()).To(And(ContainSubstring(`"first"`), ContainSubstring(".spec.infrastructureRef.apiGroup"), Not(ContainSubstring(private))))
-		status := apierrors.APIStatus(nil)
-		Expect(err).To(BeAssignableToTypeOf(&apierrors.StatusError{}))
-		status = err.(apierrors.APIStatus) //nolint:errorlint // it was just asked for its type
-		Expect(status.Status().Details.Causes).NotTo(BeEmpty())
+		_, told := apierrors.StatusCause(err, metav1.CauseTypeFieldManagerConflict)
+		Expect(told).To(BeTrue())
 		read, err := client.Patch(ctx, "m", types.ApplyPatchType, text, metav1.PatchOptions{FieldManager: "second", Force: ptr.To(true)})
 		Expect(err).NotTo(HaveOccurred())
 		for _, entry := range read.GetManagedFields() {

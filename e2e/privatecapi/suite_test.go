@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"testing"
 	"time"
 
@@ -163,43 +162,21 @@ func ofPlatform(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.
 }
 
 // proxy is a process of the proxy.
-type proxy struct {
-	process         *cluster.Process
-	log             string
-	address, health string
-}
+type proxy struct{ *harness.CAPIProxy }
 
 // startProxy starts one, and waits until it is ready.
 func startProxy(ctx context.Context, kubeconfig string) *proxy {
 	GinkgoHelper()
-	p := &proxy{log: filepath.Join(GinkgoT().TempDir(), "proxy.log")}
-	binary, err := filepath.Abs(filepath.Join(bin, "capstan"))
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	started, err := harness.StartCAPIProxy(ctx, plane, bin, kubeconfig, filepath.Join(GinkgoT().TempDir(), "proxy.log"))
 	Expect(err).NotTo(HaveOccurred())
-	p.process, err = plane.Spawn("the proxy", p.log, binary, "capi-proxy", "--kubeconfig", kubeconfig, "--address", "127.0.0.1:0", "--health-address", "127.0.0.1:0")
-	Expect(err).NotTo(HaveOccurred())
-	eventually(ctx, "the proxy to be ready", func(context.Context) error {
-		text, err := os.ReadFile(p.log)
-		if err != nil {
-			return err
-		}
-		address := regexp.MustCompile(`"address":"([^"]+)"`).FindSubmatch(text)
-		health := regexp.MustCompile(`"health":"([^"]+)"`).FindSubmatch(text)
-		if address == nil || health == nil {
-			return fmt.Errorf("it has logged %q", text)
-		}
-		p.address, p.health = string(address[1]), string(health[1])
-		code, body, _, err := p.get(ctx, "http://"+p.health+"/readyz", nil)
-		if err != nil {
-			return err
-		}
-		return unless(code == 200, body)
-	})
-	return p
+	return &proxy{started}
 }
 
 // config is a component's access.
 func (p *proxy) config() *rest.Config {
-	return &rest.Config{Host: "http://" + p.address, QPS: -1, UserAgent: cluster.UserAgent}
+	return &rest.Config{Host: p.URL, QPS: -1, UserAgent: cluster.UserAgent}
 }
 
 // eventually repeats an attempt until it returns nil.

@@ -107,7 +107,7 @@ var _ = Describe("A watch", func() {
 	It("of metadata in protobuf is in standard names, of machines and of definitions", func(ctx SpecContext) {
 		in := namespace(ctx)
 		of := object("", "Machine", "m", machineSpec)
-		of.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: standard + "/" + version, Kind: "MachineSet", Name: "o", UID: "u"}})
+		of.SetOwnerReferences([]metav1.OwnerReference{owner(ctx, in, version)})
 		_, err := seen.dynamic.Resource(resource(standard, version, "machines")).Namespace(in).Create(ctx, of, metav1.CreateOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		client, err := metadata.NewForConfig(front.config())
@@ -140,15 +140,15 @@ var _ = Describe("A watch", func() {
 		watched, err := client.Watch(ctx, metav1.ListOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		defer watched.Stop()
-		owner := metav1.OwnerReference{APIVersion: standard + "/" + version, Kind: "Machine", Name: "m", UID: "u"}
-		_, err = client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owned", OwnerReferences: []metav1.OwnerReference{owner}}}, metav1.CreateOptions{})
+		by := owner(ctx, in, version)
+		_, err = client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owned", OwnerReferences: []metav1.OwnerReference{by}}}, metav1.CreateOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		there, err := stored.typed.CoreV1().ConfigMaps(in).Get(ctx, "owned", metav1.GetOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(there.OwnerReferences[0].APIVersion).To(Equal(private + "/" + version))
 		for event := range watched.ResultChan() {
 			if of := event.Object.(*corev1.ConfigMap); of.Name == "owned" {
-				Expect(of.OwnerReferences[0]).To(Equal(owner))
+				Expect(of.OwnerReferences[0]).To(Equal(by))
 				break
 			}
 		}

@@ -25,4 +25,7 @@ func TestTheBinary_leaves_out_what_nobody_calls(t *testing.T) {
 	if i := slices.IndexFunc(symbols, func(s elf.Symbol) bool { return strings.Contains(s.Name, "github.com/coreos/ignition") }); i >= 0 {
 		t.Errorf("bin/capstan has %s: only bin/capstan-stub is to link Ignition", symbols[i].Name)
 	}
+	if i := slices.IndexFunc(symbols, func(s elf.Symbol) bool { return strings.Contains(s.Name, "sigs.k8s.io/cluster-api/") }); i >= 0 {
+		t.Errorf("bin/capstan has %s: only bin/capi-shim is to link Cluster API", symbols[i].Name)
+	}
 }

@@ -130,6 +130,8 @@ type Attempts struct {
 	// LastWriter is who wrote the target last, and StubUpgraded the Secret that was upgraded for an attempt, if any.
 	LastWriter   string `yaml:"lastWriter"`
 	StubUpgraded string `yaml:"stubUpgraded"`
+	// RetriesUsed says that no value of the annotation retry asks for more attempts any longer.
+	RetriesUsed bool `yaml:"retriesUsed"`
 }
 
 // Plan is what was wanted, and of what, when Deciding was left for UpgradingStub. Known is false until it was looked for.

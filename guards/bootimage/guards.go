@@ -156,7 +156,11 @@ func (f Facts) attemptsLeft(made int) machine.Answer {
 		if a.StubUpgraded != "" {
 			text += "; Secret " + short(a.StubUpgraded) + " was upgraded meanwhile, which older images cannot read"
 		}
-		return machine.SayNo(text + "; have it no longer changed back, then: " + retry(f) + " (any value that it did not have before)")
+		text += "; have it no longer changed back, then: "
+		if a.RetriesUsed {
+			return machine.SayNo(text + "opt it out and in again, which forgets all attempts (annotation retry has had as many values as count until then)")
+		}
+		return machine.SayNo(text + retry(f) + " (any value that it did not have before)")
 	}
 }
 

@@ -122,6 +122,7 @@ func TestGuards_of_the_way(t *testing.T) {
 		"AttemptsLeft/not known":                      {AttemptsLeft, target(func(f *Facts) { f.Attempts = Attempts{} }), machine.Unknown, ""},
 		"AttemptsLeft/two made":                       {AttemptsLeft, target(made(2, false)), machine.Yes, "attempt 3 of 3"},
 		"AttemptsLeft/three made":                     {AttemptsLeft, target(made(3, true)), machine.No, "3 times, and it did not stay; have it no longer changed back, then: kubectl annotate"},
+		"AttemptsLeft/three made, retries used":       {AttemptsLeft, target(made(3, true), func(f *Facts) { f.Attempts.RetriesUsed = true }), machine.No, "opt it out and in again, which forgets all attempts"},
 		"AttemptsLeft/three made, and by whom":        {AttemptsLeft, target(made(3, true), hot), machine.No, "argocd has written it last; Secret worker-user-data was upgraded"},
 		"PlanStands/not known":                        {PlanStands, target(func(f *Facts) { f.Plan = Plan{} }), machine.Unknown, "not known yet"},
 		"PlanStands/there is none":                    {PlanStands, target(func(f *Facts) { f.Plan = Plan{Known: true, None: true} }), machine.No, "no plan"},

@@ -46,7 +46,7 @@ func Command(f Facts) string {
 	if command, is := commands[f.Verdict.Skip]; is && MayBeWritten.Answer(f).Truth == machine.No {
 		return command(f)
 	}
-	if AttemptsLeft.Answer(f).Truth == machine.No {
+	if AttemptsLeft.Answer(f).Truth == machine.No && !f.Attempts.RetriesUsed {
 		return retry(f)
 	}
 	return ""

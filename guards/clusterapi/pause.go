@@ -2,6 +2,7 @@ package clusterapi
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/capstan-capi/capstan/machine"
@@ -85,7 +86,7 @@ func (a Act) String() string {
 	case a.Used:
 		text += " (used)"
 	case a.Ended:
-		text += " (ended)"
+		text += endedText(a.Void)
 	case a.Void != "":
 		text += " (void: " + a.Void + ")"
 	case a.Waits != "":
@@ -96,4 +97,15 @@ func (a Act) String() string {
 		text += " (the list of images asks for the same)"
 	}
 	return text
+}
+
+// endedText tells what has ended an act.
+func endedText(why string) string {
+	switch how, is := strings.CutPrefix(why, "it "); {
+	case why == "":
+		return " (ended)"
+	case is && strings.HasPrefix(how, "ended "):
+		return " (" + how + ")"
+	}
+	return " (ended: " + why + ")"
 }

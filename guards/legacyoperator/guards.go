@@ -25,11 +25,12 @@ type Facts struct {
 }
 
 // Retention says until when the old operator is kept, and whether that is over. Known is false until the ConfigMap of the
-// programme was read.
+// programme was read; Problem says why it cannot be.
 type Retention struct {
-	Known bool      `yaml:"known"`
-	Over  bool      `yaml:"over"`
-	Until time.Time `yaml:"until"`
+	Known   bool      `yaml:"known"`
+	Problem string    `yaml:"problem"`
+	Over    bool      `yaml:"over"`
+	Until   time.Time `yaml:"until"`
 }
 
 // Operator names the objects that are there of the old operator, its pods included. Known is false until they were looked for.
@@ -61,10 +62,12 @@ var RetentionOver = guard{
 	Doc:  "The time of retention that the programme's ConfigMap gives has passed since the last HostedCluster moved.",
 	Ask: func(f Facts) machine.Answer {
 		switch r := f.Retention; {
+		case !r.Known && r.Problem != "":
+			return machine.SayUnknown(r.Problem)
 		case !r.Known:
 			return machine.SayUnknown("it is not known yet for how long the old operator is kept")
 		case !r.Over && r.Until.IsZero():
-			return machine.SayNo("the old operator is kept")
+			return machine.SayNo("it has not been noted yet since when nobody needs the old operator")
 		case !r.Over:
 			return machine.SayNo("the old operator is kept until " + machine.Moment(r.Until))
 		}

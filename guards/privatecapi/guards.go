@@ -41,7 +41,7 @@ var Locked = guard{
 		case m.Companion.Present:
 			return machine.SayYes(f.Cluster.String() + " has annotation " + CompanionAnnotation)
 		}
-		return machine.SayNo(f.Cluster.String() + " is not locked")
+		return machine.SayNo("")
 	}),
 }
 
@@ -102,8 +102,24 @@ var MarkedFailed = guard{
 		if f.Marks.Failed == "" {
 			return machine.SayNo("")
 		}
-		return machine.SayYes(fmt.Sprintf("annotation %s says %s: take it off when another try is wanted", FailedAnnotation, short(string(f.Marks.Failed))))
+		return machine.SayYes(f.failedText())
 	}),
+}
+
+// RetryIsAsked asks whether nobody holds a failure against the HostedCluster any more.
+var RetryIsAsked = guard{
+	Name: "RetryIsAsked",
+	Doc:  "The HostedCluster does not have annotation migration-failed, or not any more.",
+	Ask: seen(func(f Facts) machine.Answer {
+		if f.Marks.Failed == "" {
+			return machine.SayYes("annotation " + FailedAnnotation + " is gone")
+		}
+		return machine.SayNo(f.failedText())
+	}),
+}
+
+func (f Facts) failedText() string {
+	return fmt.Sprintf("annotation %s says %s: take it off when another try is wanted", FailedAnnotation, short(string(f.Marks.Failed)))
 }
 
 // OwnedByLegacy asks whether the old operator reconciles.
@@ -115,7 +131,10 @@ var OwnedByNew = ownedBy("OwnedByNew", New, "The new operator reconciles the Hos
 func ownedBy(name string, who Reconciler, doc string) guard {
 	return guard{Name: name, Doc: doc, Ask: seen(func(f Facts) machine.Answer {
 		by := f.Marks.Owner().By
-		return machine.Say(by == who, f.Cluster.String()+" is reconciled by "+by.text())
+		if by != who {
+			return machine.SayNo(f.Cluster.String() + " is not reconciled by " + who.text())
+		}
+		return machine.SayYes(f.Cluster.String() + " is reconciled by " + by.text())
 	})}
 }
 

@@ -68,7 +68,7 @@ func TestGuards_of_marks_and_locks(t *testing.T) {
 		"Deleting/yes":                 {Deleting, with(old, func(f *Facts) { f.Cluster.Deleting = true }), machine.Yes, "is being deleted"},
 
 		"Locked/not seen is unknown":            {Locked, Facts{}, machine.Unknown, ""},
-		"Locked/free":                           {Locked, old, machine.No, "not locked"},
+		"Locked/free":                           {Locked, old, machine.No, ""},
 		"Locked/by the operators' annotation":   {Locked, alone(Marks{Migrating: true}), machine.Yes, MigrationAnnotation},
 		"Locked/by what stands beside it alone": {Locked, alone(Marks{Companion: ours}), machine.Yes, CompanionAnnotation},
 
@@ -90,11 +90,13 @@ func TestGuards_of_marks_and_locks(t *testing.T) {
 		"MarkedFailed/no":        {MarkedFailed, old, machine.No, ""},
 		"MarkedFailed/yes":       {MarkedFailed, alone(Marks{Failed: ScaleUpTimeout}), machine.Yes, "scale-up-timeout"},
 		"OwnedByLegacy/yes":      {OwnedByLegacy, old, machine.Yes, "the old operator"},
-		"OwnedByLegacy/locked":   {OwnedByLegacy, moving, machine.No, "nobody but its migration"},
+		"OwnedByLegacy/locked":   {OwnedByLegacy, moving, machine.No, "not reconciled by the old operator"},
 		"OwnedByNew/yes":         {OwnedByNew, moved, machine.Yes, "the new operator"},
-		"OwnedByNew/both":        {OwnedByNew, alone(Marks{Legacy: true, Private: true}), machine.No, "nobody"},
+		"OwnedByNew/both":        {OwnedByNew, alone(Marks{Legacy: true, Private: true}), machine.No, "not reconciled by the new"},
 		"OwnedByNew/not seen":    {OwnedByNew, Facts{}, machine.Unknown, ""},
-		"OwnedByNew/without any": {OwnedByNew, alone(Marks{}), machine.No, "nobody"},
+		"OwnedByNew/without any": {OwnedByNew, alone(Marks{}), machine.No, "not reconciled by the new"},
+		"RetryIsAsked/not yet":   {RetryIsAsked, alone(Marks{Failed: ScaleUpTimeout}), machine.No, "scale-up-timeout: take it off"},
+		"RetryIsAsked/yes":       {RetryIsAsked, old, machine.Yes, "is gone"},
 	})
 }
 

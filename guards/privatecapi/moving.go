@@ -185,7 +185,7 @@ var Settled = guard{
 		case !fits:
 			return machine.SayNo(fmt.Sprintf("the components in namespace %s are not yet as %s types need them", f.Cluster.ControlPlane, stays))
 		}
-		return tallied("", "", "no object has a mark of undoing", func(f Facts) Tally { return f.Undo }).Answer(f)
+		return tallied("", "", "nothing is left of the move but its lock", func(f Facts) Tally { return f.Undo }).Answer(f)
 	}),
 }
 

@@ -132,9 +132,16 @@ func TestFits_asks_each_state_for_its_stages(t *testing.T) {
 		"restoring with copies about":                       {fits(Restoring), with(in(Undone, full), func(f *Facts) { f.Private.Objects = 1 }), machine.No, "1 copies"},
 		"unlocking what is not settled":                     {fits(Unlocking), with(full, func(f *Facts) { f.Private.Objects = 1 }), machine.No, "private objects"},
 		"committed, with the objects of the source removed": {fits(Unlocking), with(in(Committed, full), func(f *Facts) { f.Standard.Objects = 0 }), machine.Yes, ""},
+		"a fence that was taken off":                        {fits(Copying), with(full, func(f *Facts) { f.Fence.Label = StandardIsShut }), machine.No, "fence is not up"},
+		"a fence that is not known":                         {fits(Copying), with(full, func(f *Facts) { f.Fence.Known = false }), machine.Unknown, "fence"},
+		"a source that was let go":                          {fits(Copying), with(full, func(f *Facts) { f.Standard.Paused = false }), machine.No, "not paused"},
+		"a source that is to pause":                         {fits(Pausing), with(full, func(f *Facts) { f.Standard.Paused = false }), machine.Yes, ""},
+		"a target that was let go":                          {fits(Observing), with(in(Live, full), func(f *Facts) { f.Fence.Label = StandardIsShut }), machine.Yes, ""},
+		"a source without its fence":                        {fits(Committing), with(in(Live, full), func(f *Facts) { f.Fence.Label = PrivateIsShut }), machine.No, "fence is not up"},
+		"committed, nothing is asked":                       {fits(Committing), with(in(Committed, full), func(f *Facts) { f.Fence.Label, f.Standard.Paused = NoFence, false }), machine.Yes, ""},
 		"what rests asks for no stage":                      {fits(Held), in(Live, moving), machine.Yes, ""},
 		"what has not been looked at is unknown":            {fits(Copying), Facts{}, machine.Unknown, ""},
-		"the guard asks for the state that a blocked resumes": {StageFits, with(in(Live, moving), func(f *Facts) {
+		"the guard asks for the state that a blocked resumes": {StageFits, with(in(Live, full), func(f *Facts) {
 			Recall(f, machine.Record{State: CommitBlocked, CameFrom: Committing}, machine.Resumed{})
 		}), machine.Yes, ""},
 		"the guard asks for the present state": {StageFits, with(in(Live, moving), func(f *Facts) { Recall(f, machine.Record{State: Copying, CameFrom: Snapshotting}, machine.Resumed{}) }), machine.No, "live"},

@@ -39,3 +39,16 @@ func (m Marks) Owner() Owner {
 	}
 	return Owner{By: Nobody}
 }
+
+// NotNewAlone says why a HostedCluster is not the new operator's alone; empty if it is.
+func NotNewAlone(m Marks) string {
+	switch by := m.Owner().By; {
+	case m.Locked():
+		return "is locked"
+	case m.Failed != "":
+		return "has a failed move: " + short(string(m.Failed))
+	case by != New:
+		return "is reconciled by " + by.text()
+	}
+	return ""
+}

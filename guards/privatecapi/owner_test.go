@@ -55,3 +55,14 @@ func TestOwnerOf(t *testing.T) {
 		}
 	})
 }
+
+func TestNotNewAlone(t *testing.T) {
+	for want, m := range map[string]Marks{
+		"": {Private: true}, "is locked": {Private: true, Companion: Companion{Present: true}}, "is reconciled by the old operator": {Legacy: true},
+		"has a failed move: reverted": {Private: true, Failed: Reverted}, "is reconciled by nobody": {},
+	} {
+		if got := NotNewAlone(m); got != want {
+			t.Errorf("%+v %q, want %q", m, got, want)
+		}
+	}
+}

@@ -10,7 +10,7 @@ import (
 // that one's is asked for.
 var StageFits = guard{
 	Name: "StageFits",
-	Doc:  "The stage of the migration, which is ours, is one that allows what this state does. Without a Yes nothing is written.",
+	Doc:  "The stage of the migration, which is ours, is one that allows what this state does; up to the commit the source is fenced and paused, too. Without a Yes nothing is written.",
 	Ask:  func(f Facts) machine.Answer { return Fits(f.Then.State, f) },
 }
 
@@ -29,12 +29,34 @@ var fitting = map[machine.State][]Stage{
 // also are stages that allow what a state does if a guard says Yes.
 var also = map[machine.State]struct {
 	stages []Stage
-	if_    guard
+	guard  guard
 }{
 	Unpausing:   {[]Stage{Moving}, SidesEqual},
 	CopyingBack: {[]Stage{Undoing}, machine.All(TargetPaused, PodsGone)},
 	Restoring:   {[]Stage{Undone}, CopiesGone},
 	Unlocking:   {[]Stage{Moving, Live, Committed, Undoing, Undone}, Settled},
+}
+
+// standing are the states whose work counts on the source to stand still: it is fenced, and from Draining on paused.
+var standing = []machine.State{
+	Pausing, Draining, Snapshotting, Copying, CopyingStatus, Rewiring, Equipping, Starting, Comparing, Unpausing, Observing, Committing,
+}
+
+// sourceStands asks whether the source stands still, as it has to from the end of a state on. A record that was restored may be
+// ahead of that.
+func sourceStands(state machine.State, f Facts) machine.Answer {
+	fence := f.Fence.Label
+	switch {
+	case !slices.Contains(standing, state) || f.Marks.Companion.Stage == Committed:
+		return machine.SayYes("")
+	case !f.Fence.Known:
+		return machine.SayUnknown("it is not known yet whether a fence stands in namespace " + f.Cluster.ControlPlane)
+	case fence != BothSidesAreShut && (f.Marks.Companion.Stage != Live || fence != SourceFence(f.Direction())):
+		return machine.SayNo("the fence is not up in namespace " + f.Cluster.ControlPlane)
+	case state == Pausing:
+		return machine.SayYes("")
+	}
+	return SourcePaused.Answer(f)
 }
 
 // Fits says whether the stage allows what a state does. A state at rest, and one that this table does not have, asks for no stage.
@@ -56,9 +78,9 @@ func Fits(state machine.State, f Facts) machine.Answer {
 	stage := f.Marks.Companion.Stage
 	switch {
 	case slices.Contains(only, stage):
-		return machine.SayYes("")
+		return sourceStands(state, f)
 	case slices.Contains(conditional.stages, stage):
-		return conditional.if_.Answer(f)
+		return machine.All(conditional.guard, guard{Ask: func(f Facts) machine.Answer { return sourceStands(state, f) }}).Answer(f)
 	}
 	return machine.SayNo("the stage of the migration is " + stage.text() + ", which is not that of " + string(state))
 }

@@ -121,7 +121,7 @@ func TestExplain_tells_why_the_content_that_awaits_consent_is_not_planned(t *tes
 	pass(func() bool { return w.saved.State == table.Installed })
 	w.ListNothing()
 	pass(func() bool { return w.shot.Facts.AwaitsUninstallConsent != "" && w.saved.State == table.Installed })
-	for _, c := range w.shot.Candidates {
+	for _, c := range w.shot.Candidates() {
 		if c.Event == "ContentChanged" && (c.Answer != machine.No || !strings.Contains(c.Why, "revision 1 goes on: revision 4.22.5-9db96907-2 would uninstall every component")) {
 			t.Errorf("got %+v", c)
 		}

@@ -20,9 +20,10 @@ const (
 )
 
 const (
-	// patience is how long errors may last, and limit how long the removal may stand still.
+	// patience is how long errors of the removal may last.
 	patience = 2 * time.Minute
-	limit    = 5 * time.Minute
+	// limit is how long the removal may stand still, and how long errors in keeping may last before somebody is called.
+	limit = 5 * time.Minute
 )
 
 var (

@@ -211,13 +211,14 @@ func checkShuffled[F, E any](t *testing.T, table machine.Table[F, E], all []situ
 // checkReplay takes a decision again. The first one of every kind is written down
 // and read before; what is in it is of the same types in all of them.
 func checkReplay[F, E any](table machine.Table[F, E], outcome machine.Outcome, written map[string]bool) error {
-	if leaving := len(table.Leaving(outcome.State)); len(outcome.Moves) != leaving {
-		return fmt.Errorf("of %d moves that leave %s, %d are told", leaving, outcome.State, len(outcome.Moves))
+	if leaving := len(table.Leaving(outcome.State)); len(outcome.Moves()) != leaving {
+		return fmt.Errorf("of %d moves that leave %s, %d are told", leaving, outcome.State, len(outcome.Moves()))
 	}
-	if outcome.Decision == nil {
+	made := outcome.Decision()
+	if made == nil {
 		return nil
 	}
-	decision := *outcome.Decision
+	decision := *made
 	if kind := fmt.Sprint(decision.State, decision.Event, decision.Failure != nil, len(decision.Lasting)); !written[kind] {
 		written[kind] = true
 		text, err := json.Marshal(decision)

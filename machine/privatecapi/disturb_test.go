@@ -1,11 +1,13 @@
 package privatecapi_test
 
 import (
+	"errors"
 	"time"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
 	table "github.com/capstan-capi/capstan/machine/privatecapi"
+	phases "github.com/capstan-capi/capstan/phases/privatecapi"
 )
 
 // disturb has something go wrong, or right again, now and then.
@@ -40,10 +42,17 @@ func (w *walk) refuse() string {
 	return "writes are refused, or are no more"
 }
 
-// failWork has the work of a state fail for as long as it takes.
+// failWork has the work of a state fail for as long as it takes, or so that it is given up at once.
 func (w *walk) failWork() string {
 	row := table.Table.States[w.random.IntN(len(table.Table.States))]
-	w.failing = row.Work.Name
+	w.failing, w.failure = row.Work.Name, errors.New("it fails")
+	if w.random.IntN(2) == 0 {
+		last := []string{phases.WriteCommit.Name, phases.RemoveSource.Name, phases.ReleaseLock.Name, phases.RestoreWorkloads.Name}
+		w.failing = last[w.random.IntN(len(last))]
+	}
+	if w.random.IntN(2) == 0 {
+		w.failure = machine.Terminal(w.failure)
+	}
 	return w.failing + " fails"
 }
 
@@ -53,6 +62,7 @@ func (w *walk) goBlind() string {
 }
 
 func (w *walk) loseRecord() string {
+	w.arrive()
 	w.record, w.found = machine.Record{}, false
 	w.start()
 	return "the record is lost"
@@ -64,6 +74,7 @@ func (w *walk) forgeRecord() string {
 	from := move.From[w.random.IntN(len(move.From))]
 	w.record = machine.Record{State: move.To, CameFrom: from, LastEvent: move.On, Since: w.now, Progress: machine.Progress{Since: w.now}}
 	w.found = true
+	w.arrive()
 	w.start()
 	return "the record is forged: " + string(move.To)
 }
@@ -72,6 +83,7 @@ func (w *walk) restoreRecord() string {
 	if len(w.old) == 0 {
 		return ""
 	}
+	w.arrive()
 	w.record, w.found = w.old[w.random.IntN(len(w.old))], true
 	w.start()
 	return "an old record is restored: " + string(w.record.State)

@@ -174,7 +174,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			"The HostedCluster is to be moved, and it is its turn."),
 		{
 			On: "RetryAllowed", From: in(guards.Failed), To: guards.Classifying,
-			If:  machine.Any(guards.Locked, machine.Not(guards.MarkedFailed)),
+			If:  machine.Any(guards.Locked, guards.RetryIsAsked),
 			Doc: "Somebody has taken annotation migration-failed off, or locked the HostedCluster.",
 		},
 		{
@@ -244,7 +244,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 		// What leads off the way.
 		{
 			On: "StageDiffers", From: everyWay, To: guards.Classifying, Urgent: true, If: machine.Not(guards.StageFits),
-			Doc: "The stage is not one that allows this state, the lock was taken away, or it is no more the turn of a HostedCluster that is not locked yet.",
+			Doc: "The stage is not one that allows this state, lock or fence was taken away, the source was let go, or it is no more the turn of a HostedCluster that is not locked yet.",
 		},
 		{
 			On: guards.DeletionAsked, From: in(guards.Locking), To: guards.Unlocking, Urgent: true, If: machine.All(guards.StageFits, guards.Deleting),

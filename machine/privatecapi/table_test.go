@@ -10,3 +10,5 @@ import (
 func TestTable(t *testing.T) {
 	machinetest.Check(t, table.Table, "../../docs/state-diagrams/privatecapi.md")
 }
+
+func TestStories(t *testing.T) { machinetest.Play(t, table.Table, "testdata/*.txt") }

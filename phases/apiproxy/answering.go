@@ -73,6 +73,10 @@ func (p *Proxy) answerHeader(header http.Header, x *exchange) {
 // answerBody puts the translation in the place of the body.
 func (p *Proxy) answerBody(response *http.Response, x *exchange) error {
 	media, params, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	if isIndex := x.request.Class == rewrite.OpenAPI && response.StatusCode == http.StatusOK; isIndex && media == "text/plain" {
+		// Servers do not say of the index of OpenAPI v3 what it is.
+		media = mediaJSON
+	}
 	body := elsewhere{response.Body, x}
 	switch {
 	case err != nil && response.Header.Get("Content-Type") != "":
@@ -98,7 +102,7 @@ func (p *Proxy) answerBody(response *http.Response, x *exchange) error {
 	if media != mediaJSON {
 		return p.garbled(x, fmt.Errorf("the content type %.80q is not known", media))
 	}
-	translated := x.request.Answer(response.StatusCode, response.Header.Get("Content-Type"), body)
+	translated := x.request.Answer(response.StatusCode, media, body)
 	if x.asProtobuf {
 		response.Header.Set("Content-Type", mime.FormatMediaType(protobuf.ContentType, params))
 		return p.held(response, x, io.NopCloser(translated), protobuf.Discovery)

@@ -34,6 +34,7 @@ type exchange struct {
 	mutex sync.Mutex
 	timer *time.Timer
 	limit time.Duration
+	over  bool
 }
 
 type exchangeKey struct{}
@@ -68,6 +69,26 @@ func (x *exchange) said() {
 	if x.timer != nil {
 		x.timer.Reset(x.limit)
 	}
+}
+
+// end is when the client has its answer. The connection is the next request's then.
+func (x *exchange) end() {
+	x.body.end()
+	x.mutex.Lock()
+	defer x.mutex.Unlock()
+	x.over = true
+}
+
+// listen bounds how long the client may be silent, while it is this request that it speaks of.
+func (x *exchange) listen(deadline func(time.Time) error, until time.Time) bool {
+	x.mutex.Lock()
+	defer x.mutex.Unlock()
+	if x.over {
+		return false
+	}
+	// A connection without deadlines is none of a client that could be slow: a test's.
+	_ = deadline(until)
+	return true
 }
 
 // heard ends the wait.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -30,14 +31,18 @@ func (b *budget) hold(bytes int) (release func(), err error) {
 	return func() { b.free.Release(int64(bytes)) }, nil
 }
 
-// lease is what one body holds.
+// lease is what one body holds. A transport may go on reading a body after its answer came, so that an end is for good.
 type lease struct {
 	of    *budget
+	mutex sync.Mutex
 	bytes int64
+	ended bool
 }
 
 func (l *lease) grow(bytes int) error {
-	if !l.of.free.TryAcquire(int64(bytes)) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if l.ended || !l.of.free.TryAcquire(int64(bytes)) {
 		return errNoRoom
 	}
 	l.bytes += int64(bytes)
@@ -45,8 +50,10 @@ func (l *lease) grow(bytes int) error {
 }
 
 func (l *lease) end() {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
 	l.of.free.Release(l.bytes)
-	l.bytes = 0
+	l.bytes, l.ended = 0, true
 }
 
 // whole reads a body to its end. What it and a translation of it take is held by the lease, also when it fails.

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// firstByte is how long the server may take to begin an answer, watches and streams apart.
+// firstByte is how long the server of capi-proxy may take to begin an answer, watches and streams apart.
 const firstByte = 70 * time.Second
 
 // Proxy serves the API of one server in translation. It is an http.Handler.
@@ -27,6 +27,8 @@ type Proxy struct {
 	log      logr.Logger
 	silence  time.Duration
 	forward  *httputil.ReverseProxy
+	// streams are those of another protocol, which the server of HTTP knows nothing of any more.
+	streams sync.WaitGroup
 }
 
 // New makes a proxy to the server that the configuration names, with its identity. Metrics are registered with registry.
@@ -67,7 +69,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{request: request, began: began, body: lease{of: p.room}}
 	told := &teller{ResponseWriter: w, of: x}
 	defer func() {
-		x.body.end()
+		x.end()
 		p.metrics.done(x, told.code, time.Since(began))
 	}()
 	ctx, end := x.watch(r.Context(), p.silence)

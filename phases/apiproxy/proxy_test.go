@@ -340,7 +340,7 @@ func TestProxy_tells_documents_of_other_rules_apart(t *testing.T) {
 }
 
 func TestProxy_tells_where_documents_are(t *testing.T) {
-	_, shown := front(t, answers("application/json", `{"paths":{"apis/`+private+`/v1beta2":{"serverRelativeURL":"/openapi/v3/apis/`+private+`/v1beta2?hash=AB"},`+
+	_, shown := front(t, answers("text/plain; charset=utf-8", `{"paths":{"apis/`+private+`/v1beta2":{"serverRelativeURL":"/openapi/v3/apis/`+private+`/v1beta2?hash=AB"},`+
 		`"apis/`+standard+`/v9":{"serverRelativeURL":"/openapi/v3/apis/`+standard+`/v9?hash=CD"}}}`))
 	_, body, err := sent{http.MethodGet, "/openapi/v3", "", nil}.to(t, shown)
 	if err != nil || !strings.Contains(body, `"/openapi/v3/apis/`+standard+`/v1beta2?hash=AB-`) || strings.Contains(body, "v9") {

@@ -15,13 +15,15 @@ import (
 )
 
 const (
-	// pieceTimeout is how long a client may take for the next piece of a body, bodyTimeout for one that is held.
+	// pieceTimeout is how long a client of capi-proxy may take for the next piece of a body.
 	pieceTimeout = 30 * time.Second
-	bodyTimeout  = 60 * time.Second
-	// smallBody is what is read before the request is sent, in bytes: a body that is no longer is refused before the server
-	// hears of it, has its length told, and can be sent again if the server has not taken it.
-	smallBody = 32 << 10
+	// bodyTimeout is how long it may take for the whole of one that is held, or of what is read before a request is sent.
+	bodyTimeout = 60 * time.Second
 )
+
+// smallBody is what is read before the request is sent, in bytes: a body that is no longer is refused before the server hears of
+// it, has its length told, and can be sent again if the server has not taken it.
+const smallBody = 32 << 10
 
 // send prepares what the client says for the server.
 func (p *Proxy) send(w http.ResponseWriter, r *http.Request, x *exchange) *refusal {
@@ -183,15 +185,16 @@ func (c *clientBody) Read(b []byte) (int, error) {
 	if !c.end.IsZero() && c.end.Before(until) {
 		until = c.end
 	}
-	// A connection without deadlines is none of a client that could be slow: a test's.
-	_ = c.deadline(until)
+	if !c.x.listen(c.deadline, until) {
+		return 0, http.ErrBodyReadAfterClose
+	}
 	began := time.Now()
 	n, err := c.from.Read(b)
 	c.x.waited(began)
 	c.x.said()
 	if err != nil {
 		// The server of HTTP goes on reading, to learn that the client is gone.
-		_ = c.deadline(time.Time{})
+		c.x.listen(c.deadline, time.Time{})
 	}
 	return n, err
 }

@@ -15,14 +15,18 @@ import (
 )
 
 const (
+	// headerTimeout is how long a client of capi-proxy may take for the headers of a request.
 	headerTimeout = 10 * time.Second
-	idleTimeout   = 5 * time.Minute
-	headerLimit   = 64 << 10
-	// drain is how long requests may go on after the end was told.
+	// idleTimeout is how long a connection of a client of capi-proxy may wait for its next request.
+	idleTimeout = 5 * time.Minute
+	// drain is how long requests may go on after the end was told to capi-proxy.
 	drain = 5 * time.Second
-	// look is how often it is asked whether the server is ready, until it was once.
+	// look is how often capi-proxy asks whether the server is ready, until it was once.
 	look = time.Second
 )
+
+// headerLimit bounds the headers of a request, in bytes.
+const headerLimit = 64 << 10
 
 // Server is the process: the proxy on one address, health and metrics on another.
 type Server struct {
@@ -94,9 +98,23 @@ func (s *Server) serve(ctx context.Context, on net.Listener, handler http.Handle
 	until, end := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer end()
 	if err := server.Shutdown(until); err != nil {
-		_ = server.Close() // what is left are watches and streams: they break, and begin anew elsewhere
+		_ = server.Close() // what is left are watches: they break, and begin anew elsewhere
 	}
+	s.awaitStreams(until)
 	return nil
+}
+
+// awaitStreams waits for streams of another protocol. Those that are left end with the process.
+func (s *Server) awaitStreams(ctx context.Context) {
+	ended := make(chan struct{})
+	go func() {
+		s.proxy.streams.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
 }
 
 // state says how the process is, and what it has counted.

@@ -11,6 +11,10 @@ import (
 
 // upgrade passes on a stream of another protocol, whose bytes are nobody's business.
 func (p *Proxy) upgrade(w *teller, r *http.Request, x *exchange) {
+	p.streams.Add(1)
+	defer p.streams.Done()
+	to := *r.URL
+	r.URL = &to
 	p.upstream.address(r.URL, x.request.URL)
 	r.RequestURI = ""
 	r.Host = p.upstream.base.Host

@@ -15,8 +15,10 @@ import (
 )
 
 const (
+	// dialTimeout is how long capi-proxy waits for a connection to the API server.
 	dialTimeout = 5 * time.Second
-	keepAlive   = 30 * time.Second
+	// keepAlive is how often a connection to the API server is probed that says nothing.
+	keepAlive = 30 * time.Second
 )
 
 // upstream is the server, and how it is spoken to.

@@ -210,6 +210,18 @@ func (b *Board) StartFrom(secret string) []machine.Key {
 	return keys
 }
 
+// IsStub says that the machines of a target start from a Secret, or from a copy of it.
+func (b *Board) IsStub(secret string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.standing {
+		if s.Stub == secret || s.Original == secret {
+			return true
+		}
+	}
+	return false
+}
+
 // Stay are those that have a say in whether a stub is upgraded, start from it or from a copy of it, and may not move, by kind
 // and name.
 func (b *Board) Stay(secret string) []string {

@@ -136,7 +136,7 @@ type TargetDetail struct {
 }
 
 func detailOf(line string, shot Snapshot) Detail {
-	d := Detail{Detail: status.Detail{Waits: line, Moves: shot.Candidates}, Settings: shot.Seen.Settings, Sums: shot.Seen.Targets.Kinds}
+	d := Detail{Detail: status.Detail{Waits: line, Moves: shot.Candidates()}, Settings: shot.Seen.Settings, Sums: shot.Seen.Targets.Kinds}
 	for _, s := range shot.Seen.standings {
 		switch {
 		case s.Done || !s.Counts && s.Why == "":

@@ -24,7 +24,7 @@ type attempts struct {
 	Last   time.Time `json:"t"`
 	// UID is that of the object that was given it last.
 	UID string `json:"i"`
-	// Retry are the values of the annotation that were heard, the newest last; each counts once.
+	// Retry are the values of the annotation that were heard; each counts once.
 	Retry heard `json:"r,omitempty"`
 	// Upgraded says that a stub was upgraded for an attempt.
 	Upgraded bool `json:"u,omitempty"`
@@ -38,8 +38,9 @@ func hashed(text string) string {
 }
 
 const (
-	// digits are those of the hash of a value in what was heard, and maxHeard is how many values there is room for in a note: the
-	// one that was heard longest ago is forgotten for another one, and would be heard again.
+	// digits are those of the hash of a value in what was heard, and maxHeard is how many values there is room for in a note. No other
+	// counts until all attempts are forgotten: one that was let go for it would count again, and who takes turns at seventeen values
+	// would have no end of attempts.
 	digits   = 8
 	maxHeard = 16
 )
@@ -56,13 +57,18 @@ func (h heard) has(value string) bool {
 	return false
 }
 
+// isFull says that no other value counts.
+func (h heard) isFull() bool { return len(h) >= maxHeard*digits }
+
+// asks says that a value asks for more attempts.
+func (h heard) asks(value string) bool { return value != "" && !h.has(value) && !h.isFull() }
+
 // with is what was heard, and a value.
 func (h heard) with(value string) heard {
-	if value == "" || h.has(value) {
+	if !h.asks(value) {
 		return h
 	}
-	h += heard(hashed(value)[:digits])
-	return h[max(0, len(h)-maxHeard*digits):]
+	return h + heard(hashed(value)[:digits])
 }
 
 // decodedAttempts are those of a note; one that cannot be read counts for nothing, as its loss would.
@@ -87,7 +93,7 @@ func (p *Phases) Worth(note json.RawMessage) bool {
 // at is how many attempts at an image count, for a target with a value of the annotation that asks for more. stood says that
 // the target was seen with the image since the last.
 func (a attempts) at(wanted, retry string, stood bool, now time.Time) int {
-	if a.Wanted != hashed(wanted) || stood && a.expired(now) || retry != "" && !a.Retry.has(retry) {
+	if a.Wanted != hashed(wanted) || stood && a.expired(now) || a.Retry.asks(retry) {
 		return 0
 	}
 	return a.Made
@@ -101,7 +107,7 @@ func (p *Pass) made(wanted string) int {
 // tells is what guards see of the attempts at the wanted image. One that is the plan's own does not count while only memory has it: it
 // is stored again, and nothing of it was sent.
 func (p *Pass) tells(wanted string) guards.Attempts {
-	a := guards.Attempts{Made: p.made(wanted), Own: p.plan != nil && p.plan.Counted, LastWriter: lastWriter(p.Target.Object)}
+	a := guards.Attempts{Made: p.made(wanted), Own: p.plan != nil && p.plan.Counted, LastWriter: lastWriter(p.Target.Object), RetriesUsed: p.attempts.Retry.isFull()}
 	if !a.Own && p.seesOffered() {
 		a.Made = max(0, a.Made-1)
 	}
@@ -120,12 +126,14 @@ type Tried struct {
 	Made, Left int
 	// Last is when the last was begun, zero for none; Forgotten is from when on none counts, if the image stood.
 	Last, Forgotten time.Time
+	// RetriesUsed says that no value of the annotation asks for more any longer.
+	RetriesUsed bool
 }
 
 // Tried tells of the attempts that the pass has seen.
 func (p *Pass) Tried() Tried {
 	made := p.facts.Attempts.Made
-	t := Tried{Made: made, Left: max(0, guards.MaxAttempts-made)}
+	t := Tried{Made: made, Left: max(0, guards.MaxAttempts-made), RetriesUsed: p.facts.Attempts.RetriesUsed}
 	if made == 0 {
 		return t
 	}

@@ -87,20 +87,34 @@ func TestAttempts_are_forgotten_for_what_clears_them_and_for_nothing_else(t *tes
 	}
 }
 
-func TestHeard_no_value_counts_twice_among_the_last_sixteen(t *testing.T) {
+func TestHeard_sixteen_values_count_and_none_twice(t *testing.T) {
 	c := newCounter()
 	c.attempt(t, "a")
-	for value := range 3 * maxHeard {
+	for value := range maxHeard {
 		c.asks(fmt.Sprint(value))
-		if got := c.pass.made("a"); got != 0 {
-			t.Fatalf("value %d is not heard: %d attempts count", value, got)
+		if got := c.pass.tells("a"); got.Made != 0 || got.RetriesUsed {
+			t.Fatalf("value %d is not heard: %+v", value, got)
 		}
 		c.attempt(t, "a")
-		for before := max(0, value-maxHeard+1); before <= value; before++ {
+		for before := range value + 1 {
 			if c.asks(fmt.Sprint(before)); c.pass.made("a") != 1 {
 				t.Fatalf("after value %d, value %d is heard again", value, before)
 			}
 		}
+	}
+	for value := range 3 * maxHeard {
+		if c.asks(fmt.Sprint(value)); c.pass.made("a") == 0 {
+			t.Fatalf("after %d values, value %d is heard", maxHeard, value)
+		}
+	}
+	if !c.pass.tells("a").RetriesUsed {
+		t.Error("nobody is told that no other value is heard")
+	}
+	if c.attempt(t, "b"); c.pass.made("b") != 1 {
+		t.Error("attempts at another image are counted from the first")
+	}
+	if c.pass.seen, c.pass.attempts = nil, (attempts{}); c.pass.tells("a").RetriesUsed {
+		t.Error("what is forgotten counts on")
 	}
 }
 

@@ -91,7 +91,7 @@ func (p *Phases) forgetGone(ctx context.Context, key machine.Key) error {
 		return err
 	}
 	a := decodedAttempts(note)
-	if p.memory.stand(a.UID, true); !a.expired(p.Now()) {
+	if p.memory.standGone(a.UID); !a.expired(p.Now()) {
 		return nil
 	}
 	return p.forget(ctx, key, note)

@@ -32,6 +32,5 @@ func (p *Pass) sentNothing(before *plan) bool {
 	if before == nil || before.Sent || before.UID != p.UID || before.Wanted != p.Judged.Wanted || before.Offered == nil || !bytes.Equal(p.seen, before.Offered) {
 		return false
 	}
-	retry := p.Target.retry()
-	return retry == "" || p.attempts.Retry.has(retry)
+	return !p.attempts.Retry.asks(p.Target.retry())
 }

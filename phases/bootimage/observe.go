@@ -200,8 +200,9 @@ func (t *Target) fields() string {
 		annotations[guards.RetryAnnotation], annotations[golden.ArchAnnotation],
 	}
 	if o, is := t.Object.(*unstructured.Unstructured); is {
-		spec, _, _ := unstructured.NestedMap(o.Object, "spec", "template", "spec")
-		parts = append(parts, fmt.Sprint(spec["infrastructureRef"], spec["bootstrap"]))
+		spec, _, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", "template", "spec")
+		of, _ := spec.(map[string]any)
+		parts = append(parts, fmt.Sprint(of["infrastructureRef"], of["bootstrap"]))
 	}
 	if t.For.Template != nil {
 		parts = append(parts, t.For.Template.GetResourceVersion())

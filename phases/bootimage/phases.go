@@ -6,7 +6,6 @@ package bootimage
 import (
 	"context"
 	"encoding/json"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -113,72 +112,6 @@ type Pass struct {
 	clone    *unstructured.Unstructured
 	// original is the Secret that the target's own is a copy of, empty for none.
 	original client.ObjectKey
-}
-
-// memory is what a process remembers of targets. Lost, a plan is made anew, and whether a write has arrived is asked.
-type memory struct {
-	mu sync.Mutex
-	by map[machine.Key]*remembered
-	// stood are the UIDs of objects that were seen with the wanted image since the last attempt, as attempts have them.
-	stood map[string]bool
-}
-
-// remembered is of one target.
-type remembered struct {
-	// state is the one that is stored.
-	state machine.State
-	plan  *plan
-	// written is the version that a write has led to; lost says that the answer to a write was lost.
-	written string
-	lost    bool
-	// cloned is the template that was made, or changed, for the plan, and claimed when that was begun.
-	cloned  string
-	claimed time.Time
-	// tried is when writes were last tried as dry runs, and failed what came of that.
-	tried  time.Time
-	failed error
-}
-
-// of changes what is remembered of a target, and returns it.
-func (m *memory) of(key machine.Key, change func(*remembered)) remembered {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.by == nil {
-		m.by = map[machine.Key]*remembered{}
-	}
-	if m.by[key] == nil {
-		m.by[key] = &remembered{}
-	}
-	if change != nil {
-		change(m.by[key])
-	}
-	return *m.by[key]
-}
-
-// stands says that the object of a UID was seen with the wanted image since the last attempt at it.
-func (m *memory) stands(uid string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.stood[uid]
-}
-
-// stand notes whether the object of a UID was seen with the wanted image.
-func (m *memory) stand(uid string, is bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.stood == nil {
-		m.stood = map[string]bool{}
-	}
-	if m.stood[uid] = is; !is {
-		delete(m.stood, uid)
-	}
-}
-
-// forget keeps of a target that is gone what is stored of it, and nothing else.
-func (m *memory) forget(key machine.Key) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.by, key)
 }
 
 // plan is what is wanted of a target, and of what, since Deciding was left for UpgradingStub. A process that has not made it

@@ -82,6 +82,8 @@ func (p *Pass) sees(ctx context.Context, f *guards.Facts) error {
 	if p.shared, err = p.attemptsAtStub(ctx, p.upgradedStub()); err != nil {
 		return err
 	}
-	f.Attempts.Made = max(f.Attempts.Made, p.madeOfStub())
+	if made := p.madeOfStub(); made > f.Attempts.Made {
+		f.Attempts.Made, f.Attempts.RetriesUsed = made, p.shared.attempts.Retry.isFull()
+	}
 	return nil
 }

@@ -53,6 +53,9 @@ func (s *Store) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.
 		standing.Counts, standing.Skipped, standing.Why = before.Counts, before.Skipped, before.Why
 	}
 	s.phases.Board.Stand(key, standing)
+	if before.Stub != standing.Stub || before.Original != standing.Original {
+		s.phases.left(before)
+	}
 	if before.Done != standing.Done {
 		if twin, is := s.phases.Twin(ctx, key); is {
 			s.phases.Wake(twin) // whether it counts follows from that
@@ -72,6 +75,7 @@ func Stands(shot Snapshot, stand func(Snapshot) Standing) Standing {
 // stood notes whether the target has the wanted image, for itself and for the one that was given it last under its name. Of one that
 // does not any more, and stood long enough after the last attempt, it stays noted until the next: that is the first of others.
 func (p *Pass) stood(is machine.Truth) {
+	p.memory.has(p.Key, hashed(p.UID), p.attempts.UID)
 	for _, uid := range []string{hashed(p.UID), p.attempts.UID} {
 		switch {
 		case uid == "":
@@ -133,12 +137,29 @@ func (p *Pass) shares(f guards.Facts, s *Standing) {
 
 // Forget lets go of a target that is gone. Attempts at it stay for a day, so that it cannot be made anew for more of them.
 func (s *Store) Forget(ctx context.Context, key machine.Key) (time.Duration, error) {
-	s.phases.memory.forget(key)
-	s.phases.Board.Gone(key)
+	s.phases.letGo(key)
 	if err := s.phases.forgetGone(ctx, key); err != nil {
 		return 0, err
 	}
 	return s.ConfigMaps.Forget(ctx, key)
+}
+
+// letGo forgets what the process remembers of a target that is gone.
+func (p *Phases) letGo(key machine.Key) {
+	before, _ := p.Board.Of(key)
+	p.memory.forget(key)
+	p.Board.Gone(key)
+	p.left(before)
+}
+
+// left forgets what was read of the stubs of a target as it stood before, if nothing starts from them any more.
+func (p *Phases) left(before Standing) {
+	for _, secret := range []string{before.Stub, before.Original} {
+		if secret != "" && !p.Board.IsStub(secret) {
+			p.stubs.forget(secret)
+			p.memory.stand(hashed(ofStubs+secret), false)
+		}
+	}
 }
 
 // Line says in one line where a machine is.

@@ -25,7 +25,7 @@ func Secret() *metav1.PartialObjectMetadata {
 // in it. Lost, they are read again.
 type stubs struct {
 	mu sync.Mutex
-	by map[client.ObjectKey]*stubRead
+	by map[string]*stubRead // by namespace/name
 }
 
 type stubRead struct {
@@ -54,12 +54,20 @@ func (s *stubs) of(key client.ObjectKey) *stubRead {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.by == nil {
-		s.by = map[client.ObjectKey]*stubRead{}
+		s.by = map[string]*stubRead{}
 	}
-	if s.by[key] == nil {
-		s.by[key] = &stubRead{}
+	secret := key.String()
+	if s.by[secret] == nil {
+		s.by[secret] = &stubRead{}
 	}
-	return s.by[key]
+	return s.by[secret]
+}
+
+// forget lets go of what was read of a Secret. A pass that looks at it meanwhile does so with what it has, and none after it.
+func (s *stubs) forget(secret string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.by, secret)
 }
 
 // look reads a Secret if it is new or has changed.

@@ -100,8 +100,8 @@ func (p *Phases) Exists(ctx context.Context, key machine.Key) (bool, error) {
 	if p.Blind() != "" {
 		return true, nil
 	}
-	target, err := p.target(ctx, p.Client, key)
-	return target != nil, err
+	object, err := p.object(ctx, p.Client, key)
+	return object != nil, err
 }
 
 // About is the object that Events are about, the zero value for a target that is not there.
@@ -126,8 +126,8 @@ func (p *Pass) About() corev1.ObjectReference {
 // shared has objects of caches not copied: passes change none, and each makes several looks at a target.
 const shared = client.UnsafeDisableDeepCopy
 
-// target reads the object of a key, nil if there is none.
-func (p *Phases) target(ctx context.Context, from client.Reader, key machine.Key) (*Target, error) {
+// object reads the object of a key, nil if there is none.
+func (p *Phases) object(ctx context.Context, from client.Reader, key machine.Key) (client.Object, error) {
 	kind, name := kindOf(key)
 	object := empty(kind)
 	if object == nil || !p.looksAt(kind) || kind == golden.ControlPlaneMachineSets && name != "cluster" {
@@ -140,6 +140,16 @@ func (p *Phases) target(ctx context.Context, from client.Reader, key machine.Key
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", key, err)
 	}
+	return object, nil
+}
+
+// target reads the object of a key with what it depends on, nil if there is none.
+func (p *Phases) target(ctx context.Context, from client.Reader, key machine.Key) (*Target, error) {
+	object, err := p.object(ctx, from, key)
+	if object == nil || err != nil {
+		return nil, err
+	}
+	kind, name := kindOf(key)
 	target := &Target{Object: object, Kind: kind, Name: name}
 	switch o := object.(type) {
 	case *machinev1beta1.MachineSet:

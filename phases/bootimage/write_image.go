@@ -43,10 +43,9 @@ func (p *Pass) patch(ctx context.Context, try bool) (done bool, err error) {
 			return false, err
 		}
 	}
-	object, was := p.Target.Object.DeepCopyObject().(client.Object)
-	if !was {
-		return false, fmt.Errorf("%s is no object", p.Key)
-	}
+	object := empty(p.Target.Kind) // the answer is read into it
+	object.SetNamespace(p.Target.Object.GetNamespace())
+	object.SetName(p.Target.Name)
 	options := []client.PatchOption{client.FieldOwner(golden.FieldManager)}
 	if try {
 		options = append(options, client.DryRunAll)

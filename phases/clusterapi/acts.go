@@ -19,6 +19,7 @@ import (
 
 // readActs reads what people ask for by annotations of the ClusterAPI, and asks for a pass when time changes that.
 func (p *Pass) readActs(ctx context.Context) []guards.Act {
+	p.takenBack()
 	if p.world.api == nil {
 		return nil
 	}
@@ -116,8 +117,8 @@ func (p *Pass) recordActs(now []guards.Act) {
 	p.memory.acts = now
 }
 
-// turned are the acts that stand now and did not before, those that stood and do not any more, and those that are void now
-// and were not told so before.
+// turned are the acts that stand now and did not before, those that stood and do not any more or that had ended when they were first
+// seen, and those that are void now and were not told so before. One that has ended and is there says what has ended it.
 func turned(before, now []guards.Act) (began, ended, void []guards.Act) {
 	stands := func(a guards.Act) bool { return a.Void == "" }
 	without := func(all, known []guards.Act, counts func(guards.Act) bool) []guards.Act {
@@ -126,11 +127,29 @@ func turned(before, now []guards.Act) (began, ended, void []guards.Act) {
 		})
 	}
 	isVoid := func(a guards.Act) bool { return !stands(a) && !a.Ended }
-	return without(now, before, stands), without(before, now, stands), without(now, before, isVoid)
+	ended = without(before, now, stands)
+	for _, act := range now {
+		if !act.Ended {
+			continue
+		}
+		if at := indexOf(ended, act); at >= 0 {
+			ended[at] = act
+		} else if !act.Used && indexOf(before, act) < 0 {
+			ended = append(ended, act)
+		}
+	}
+	return without(now, before, stands), ended, without(now, before, isVoid)
 }
 
-func sameAct(a, b guards.Act) bool {
-	return a.Name == b.Name && a.By == b.By && a.At.Equal(b.At) && a.Until.Equal(b.Until) && a.Reason == b.Reason && a.Void == b.Void
+func sameAct(a, b guards.Act) bool { return sameAsked(a, b) && a.Void == b.Void }
+
+// sameAsked says that it is one act, whatever has become of it.
+func sameAsked(a, b guards.Act) bool {
+	return a.Name == b.Name && a.By == b.By && a.At.Equal(b.At) && a.Until.Equal(b.Until) && a.Reason == b.Reason
+}
+
+func indexOf(all []guards.Act, act guards.Act) int {
+	return slices.IndexFunc(all, func(a guards.Act) bool { return sameAsked(a, act) })
 }
 
 // actEvents tells of acts that have begun, ended, or are void.

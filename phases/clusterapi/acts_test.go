@@ -56,7 +56,7 @@ func TestReadActs(t *testing.T) {
 		"a pause that stands":                {policies(), noon.Add(time.Minute), map[string]string{acts.Annotation(acts.Pause): anHour}, true, 59 * time.Minute, "pause by anna since 2026-01-31 12:00:00Z until 2026-01-31 13:00:00Z: etcd is slow"},
 		"one without a policy":               {fake.NewClientBuilder().Build(), noon, map[string]string{acts.Annotation(acts.Pause): anHour}, true, time.Minute, "who it was is unproved"},
 		"one with a policy that only audits": {policiesThat(admissionregistrationv1.Audit), noon, map[string]string{acts.Annotation(acts.Pause): anHour}, true, time.Minute, "who it was is unproved"},
-		"one that has ended":                 {policies(), noon.Add(time.Hour), map[string]string{acts.Annotation(acts.Pause): anHour}, false, 0, "(ended)"},
+		"one that has ended":                 {policies(), noon.Add(time.Hour), map[string]string{acts.Annotation(acts.Pause): anHour}, false, 0, "(ended at 2026-01-31 13:00:00Z)"},
 		"one from ahead":                     {policies(), noon.Add(-time.Hour), map[string]string{acts.Annotation(acts.Pause): anHour}, false, 59 * time.Minute, "more than a minute ahead"},
 		"one that is none":                   {policies(), noon, map[string]string{acts.Annotation(acts.Pause): "true"}, false, 0, "act pause is void: line 1"},
 		"another act":                        {policies(), noon, map[string]string{acts.Annotation(acts.LeaveAlone): anHour + "\nobject: ConfigMap a/b"}, false, time.Hour, "leave-alone of ConfigMap a/b by anna since 2026-01-31 12:00:00Z until 2026-01-31 13:00:00Z: etcd is slow"},
@@ -117,7 +117,9 @@ func TestActEvents(t *testing.T) {
 	noon := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 	stands := guards.Act{Name: "pause", By: "anna", At: noon, Until: noon.Add(time.Hour), Reason: "r"}
 	ended, void := stands, guards.Act{Name: "pause", Void: "line 1"}
-	ended.Void, ended.Ended = "it ended", true
+	ended.Void, ended.Ended = "it ended at noon", true
+	used := ended
+	used.Used = true
 	for name, row := range map[string]struct {
 		before, now []guards.Act
 		want        []string
@@ -125,6 +127,9 @@ func TestActEvents(t *testing.T) {
 		"it comes":                 {nil, []guards.Act{stands}, []string{"false ActStands"}},
 		"it stays":                 {[]guards.Act{stands}, []guards.Act{stands}, nil},
 		"its time is over":         {[]guards.Act{stands}, []guards.Act{ended}, []string{"false ActEnded"}},
+		"it comes ended":           {nil, []guards.Act{ended}, []string{"false ActEnded"}},
+		"it has ended still":       {[]guards.Act{ended}, []guards.Act{ended}, nil},
+		"it comes used":            {nil, []guards.Act{used}, nil},
 		"it is taken back":         {[]guards.Act{stands}, nil, []string{"false ActEnded"}},
 		"it is gone after its end": {[]guards.Act{ended}, nil, nil},
 		"it is void":               {nil, []guards.Act{void}, []string{"true ActVoid"}},
@@ -133,6 +138,9 @@ func TestActEvents(t *testing.T) {
 	} {
 		var got []string
 		for _, e := range actEvents(row.before, row.now) {
+			if there := indexOf(row.now, ended) >= 0; e.Reason == "ActEnded" && strings.Contains(e.Text, "(ended at noon)") != there {
+				t.Errorf("%s: told is %q", name, e.Text)
+			}
 			got = append(got, fmt.Sprintf("%v %s", e.Warns, e.Reason))
 		}
 		if !slices.Equal(got, row.want) {
@@ -238,7 +246,7 @@ func TestRecordActs_records_once_what_is_seen_and_once_that_it_ended(t *testing.
 	pass()
 	pass()
 	const paused = "pause by anna since 2026-01-31 12:00:00Z until 2026-01-31 13:00:00Z: etcd is slow"
-	want := []string{"seen pause: " + paused, `seen adopt: act adopt is void: line 1: it is not as "key: value" is`, "ended pause: " + paused}
+	want := []string{"seen pause: " + paused, `seen adopt: act adopt is void: line 1: it is not as "key: value" is`, "ended pause: " + paused + " (ended at 2026-01-31 13:00:00Z)"}
 	if got := stored(); !slices.Equal(got, want) {
 		t.Errorf("recorded is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

@@ -13,16 +13,17 @@ import (
 
 // void says why an act that is well formed does not count, empty if it does, and whether it has ended.
 func (p *Pass) void(act acts.Act, now time.Time) (why string, ended bool) {
-	if why = act.Void(now); why != "" {
-		return why, act.Ended(now)
-	}
 	newest := int64(0)
 	if desired := p.world.desiredEntry(); desired != nil {
 		newest = desired.Revision
 	}
+	if act.Name == acts.ConsentToUninstall {
+		return p.spent(act, newest, now)
+	}
+	if why = act.Void(now); why != "" {
+		return why, act.Ended(now)
+	}
 	switch act.Name {
-	case acts.ConsentToUninstall:
-		return p.spent(act, newest)
 	case acts.Adopt, acts.ConsentToDelete:
 	default:
 		return "", false

@@ -204,6 +204,9 @@ func (f *Foreseer) next(ctx context.Context, pass *Pass, told *Foresight) (opera
 		told.Listed = true
 		return *desired, nil
 	}
+	if err := f.phases.History.Load(ctx); err != nil { // it has the numbers that a consent was used for
+		told.Limits = append(told.Limits, fmt.Sprintf("the revision may get a higher number: %v", err))
+	}
 	highest, err := f.engine.HighestNumber(ctx, pass.world.numberOf(pass.world.desiredName()))
 	if apierrors.IsForbidden(err) {
 		told.Limits = append(told.Limits, fmt.Sprintf("the number of the revision is that after the highest one that may be read: %v", err))

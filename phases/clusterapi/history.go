@@ -29,6 +29,7 @@ func (p *Pass) seeHistory() {
 		}
 	}
 	p.History.See(seen)
+	p.noteUsed()
 	if known, _ := p.History.Known(); known.Lost && len(known.Revisions) > 0 {
 		p.Display.HistoryBegins = fmt.Sprintf("ConfigMap %s/%s was lost, or is new: there is no way back to what was listed before revision %d",
 			p.OperatorNamespace, history.ConfigMap, known.Revisions[0].Number)

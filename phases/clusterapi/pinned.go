@@ -74,3 +74,15 @@ func (p *Pass) newestFor(told guards.Act, known history.Revision) relation {
 	}
 	return unrelated
 }
+
+// takenBack has a pin that was taken up, and is not asked for any more, stay ended: nothing begins by a text that comes back.
+func (p *Pass) takenBack() {
+	asked := ""
+	if p.world.api != nil {
+		act, _ := acts.Read(acts.Pin, p.world.api.Annotations[acts.PinAct]) // one that is malformed is another one
+		asked = fmt.Sprint(act)
+	}
+	if m := &p.memory; m.takenUp != "" && m.takenUp != asked {
+		m.endedPin, m.takenUp = m.takenUp, ""
+	}
+}

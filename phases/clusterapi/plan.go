@@ -204,10 +204,11 @@ func (p *Pass) numberAfter(highest int64) int64 {
 }
 
 // isAnnounced says that the planned revision was announced with a number, and
-// that nothing of it was applied: there is no need for another number.
+// that nothing of it was applied: there is no need for another number. One that
+// was listed by a consent is used, so that the consent does not count again.
 func (p *Pass) isAnnounced(number int64) bool {
 	known := p.proofs.of(number)
-	return known != nil && known.Announced && known.Listed == ProofOf(NewEntry(p.releaseOf(p.world), number, p.plan.revision))
+	return known != nil && known.Announced && known.Listed == ProofOf(NewEntry(p.releaseOf(p.world), number, p.plan.revision)) && !p.usedFor(number)
 }
 
 // askAgainSoon is when consent is asked for with the exact number. It is a pause,

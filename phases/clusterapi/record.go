@@ -39,7 +39,7 @@ func (p *Phases) tell(words Words) func(Snapshot, status.Stored) status.Told {
 	return func(shot Snapshot, stored status.Stored) status.Told {
 		line, before := words.Line(shot), storedDetail(stored.Detail)
 		display := p.stillStanding(before, shot.Seen.Display)
-		detail := detailOf(line, display, shot.Candidates)
+		detail := detailOf(line, display, shot.Candidates())
 		if len(p.memory.unneeded) > 0 {
 			detail.ImagesBy = p.imagesBy()
 		}

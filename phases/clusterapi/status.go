@@ -22,7 +22,7 @@ func (p *Pass) writeStatus(ctx context.Context, change func(*operatorv1alpha1.Cl
 	}
 	// What the pass has seen may be older than what it has written itself since.
 	api, attempt := p.newerOf(p.world.api).DeepCopy(), 0
-	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+	try := func() error {
 		if attempt++; attempt > 1 {
 			if err := p.Live.Get(ctx, client.ObjectKeyFromObject(api), api); err != nil {
 				return err
@@ -41,6 +41,11 @@ func (p *Pass) writeStatus(ctx context.Context, change func(*operatorv1alpha1.Cl
 		p.memory.wrote, p.memory.wroteAt = api, p.Now()
 		p.did = append(p.did, did...)
 		return nil
+	}
+	var err error
+	_ = retry.RetryOnConflict(retry.DefaultRetry, func() error { // which returns no error of a request whose time is over
+		err = try()
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("writing the status of ClusterAPI %s: %w", Singleton, err)

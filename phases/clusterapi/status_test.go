@@ -2,6 +2,8 @@ package clusterapi
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -98,4 +100,17 @@ func testScheme(t *testing.T) *runtime.Scheme {
 		}
 	}
 	return scheme
+}
+
+func TestWriteStatus_has_not_written_what_ran_out_of_time(t *testing.T) {
+	p := planned(nil, listing(1), "")
+	p.Client = interceptor.NewClient(serving(t, p.world.api).(client.WithWatch), interceptor.Funcs{
+		SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
+			return fmt.Errorf("asking the API server: %w", context.DeadlineExceeded)
+		},
+	})
+	did := func(*operatorv1alpha1.ClusterAPI) []string { return []string{"listed it"} }
+	if err := p.writeStatus(t.Context(), did); !errors.Is(err, context.DeadlineExceeded) || len(p.did) > 0 {
+		t.Errorf("the error is %v, and it did %v", err, p.did)
+	}
 }

@@ -104,8 +104,12 @@ func (p *Pass) uninstallText(name string, act *acts.Act) string {
 	}
 	if act != nil {
 		rest += fmt.Sprintf("; the consent by %s is not for revision %s", machine.Shorten(act.By, maxNamed), name)
-	} else if told := p.toldConsent(); told != nil && !told.Ended {
-		rest += "; the consent that is given is void: " + machine.Shorten(told.Void, maxVoid)
+	} else if told := p.toldConsent(); told != nil && !told.Used {
+		is := "is void"
+		if told.Ended {
+			is = "has ended"
+		}
+		rest += "; the consent that is given " + is + ": " + machine.Shorten(told.Void, maxVoid)
 	}
 	return text + machine.Shorten(p.plan.uninstalls, MaxUninstallText-len(text)-len(rest)) + rest
 }

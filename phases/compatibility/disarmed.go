@@ -55,8 +55,13 @@ func (p *Phases) held(live client.Object) time.Time {
 	if live == nil || !Ours(live) {
 		return time.Time{}
 	}
-	until, err := time.Parse(time.RFC3339, live.GetAnnotations()[DisarmedAnnotation])
-	if left := until.Sub(p.Now()); err != nil || left <= 0 || left > longestHold {
+	return HeldUntil(live.GetAnnotations(), p.Now())
+}
+
+// HeldUntil is until when annotations have arming held off, as of now; zero for not.
+func HeldUntil(annotations map[string]string, now time.Time) time.Time {
+	until, err := time.Parse(time.RFC3339, annotations[DisarmedAnnotation])
+	if left := until.Sub(now); err != nil || left <= 0 || left > longestHold {
 		return time.Time{}
 	}
 	return until

@@ -24,7 +24,7 @@ var writesDeployment = []string{"Deployment"}
 var KeepOperator = machine.Action[Works]{
 	Name: "KeepOperator", Writes: writesDeployment,
 	Run: func(ctx context.Context, w Works) (machine.Result, error) { return w.KeepOperator(ctx) },
-	Doc: "gives the Deployment of the old operator back the replicas that RemoveOperator took, and leaves one alone that it did not touch. Writes: Deployment.",
+	Doc: "gives the Deployment of the old operator back the replicas that RemoveOperator took, and leaves the replicas alone that it did not take; notes on it since when nobody needs it. Writes: Deployment.",
 }
 
 // RemoveOperator has it run no more.

@@ -94,7 +94,7 @@ func (s *Applied[F, E, O]) Save(ctx context.Context, key machine.Key, shot machi
 		told, generation := s.tell(object, shot)
 		wanted := append(slices.Clone(told),
 			metav1.Condition{Type: "State", Status: metav1.ConditionTrue, Reason: string(shot.Record.State), Message: machine.Shorten(s.line(shot), maxCondition)},
-			metav1.Condition{Type: "Record", Status: metav1.ConditionTrue, Reason: "Stored", Message: text},
+			metav1.Condition{Type: "Record", Status: metav1.ConditionTrue, Reason: "Stored", Message: string(text)},
 		)
 		stored := s.in(object)
 		for i := range wanted {

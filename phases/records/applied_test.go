@@ -150,11 +150,11 @@ func TestFitting_stores_every_record_whose_texts_are_anybodys(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", name, len(stored), err)
 			continue
 		}
-		back, found := decoded([]byte(stored))
+		back, found := decoded(stored)
 		if !found || back.State != "Refused" || back.Entry.Inputs != "u/1" || back.Cause == "" || back.Failure == nil {
 			t.Errorf("%s: it reads as %+v", name, back)
 		}
-		if strings.Contains(stored, `\u003c`) {
+		if strings.Contains(string(stored), `\u003c`) {
 			t.Errorf("%s: it is escaped for browsers", name)
 		}
 		if record.Failure.Message != hostile || len(record.Transitions) != 2 {

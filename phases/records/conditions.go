@@ -67,7 +67,7 @@ func (s *Conditions[F, E, O]) Save(ctx context.Context, key machine.Key, shot ma
 		different := false
 		for _, c := range []metav1.Condition{
 			{Type: s.prefix + "State", Reason: string(shot.Record.State), Message: machine.Shorten(s.line(shot), maxCondition)},
-			{Type: s.prefix + "Record", Reason: "Stored", Message: text},
+			{Type: s.prefix + "Record", Reason: "Stored", Message: string(text)},
 		} {
 			c.Status, c.ObservedGeneration, c.LastTransitionTime = metav1.ConditionTrue, object.GetGeneration(), metav1.NewTime(s.now())
 			different = meta.SetStatusCondition(s.in(object), c) || different
@@ -84,18 +84,18 @@ func (s *Conditions[F, E, O]) Forget(_ context.Context, key machine.Key) (time.D
 
 // fitting is a record as text of at most so many bytes; the oldest transitions go first, and then the ends of words, which
 // may be anybody's and take up to six times their length.
-func fitting(record machine.Record, most int, encode func(any) ([]byte, error)) (string, error) {
+func fitting(record machine.Record, most int, encode func(any) ([]byte, error)) ([]byte, error) {
 	for room := machine.MaxMessage; ; {
 		text, err := encode(record)
 		switch {
 		case err != nil:
-			return "", fmt.Errorf("encoding the record: %w", err)
+			return nil, fmt.Errorf("encoding the record: %w", err)
 		case len(text) <= most:
-			return string(text), nil
+			return text, nil
 		case len(record.Transitions) > 0:
 			record.Transitions = record.Transitions[1:]
 		case room == 0:
-			return "", fmt.Errorf("it takes %d bytes without its transitions and words, and %d is the most", len(text), most)
+			return nil, fmt.Errorf("it takes %d bytes without its transitions and words, and %d is the most", len(text), most)
 		default:
 			room /= 2
 			record = shortened(record, room)

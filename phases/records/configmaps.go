@@ -67,12 +67,7 @@ func NewConfigMaps[F, E any](o Options) *ConfigMaps[F, E] {
 
 // Load reads the record. One that is missing or cannot be read is not found.
 func (s *ConfigMaps[F, E]) Load(ctx context.Context, key machine.Key) (machine.Record, bool, error) {
-	raw, err := s.of(key).record(ctx, key)
-	if err != nil {
-		return machine.Record{}, false, err
-	}
-	record, found := decoded(raw)
-	return record, found, nil
+	return s.of(key).record(ctx, key)
 }
 
 // Save writes the record if what is to be stored of it differs from what is, and may not wait.

@@ -13,7 +13,10 @@ import (
 const retryAfter = time.Second
 
 // former is what a change of a record has replaced, nil for nothing.
-type former struct{ waiting, held *json.RawMessage }
+type former struct {
+	waiting *json.RawMessage
+	held    *machine.Record
+}
 
 // save has a record stored, or removed if nothing is to be stored of it, together
 // with all that wait, or returns after how long it may be. A record that could not
@@ -94,18 +97,14 @@ func (s *shard) former(key machine.Key) (before former) {
 	if raw, is := s.waiting[key]; is {
 		before.waiting = &raw
 	}
-	if raw, is := s.held[key]; is {
-		before.held = &raw
-	}
+	before.held = s.held[key]
 	return before
 }
 
-// hold keeps what is not stored of a record.
+// hold keeps a record as it was saved.
 func (s *shard) hold(key machine.Key, r saved) {
-	if bytes.Equal(r.full, r.short) {
+	if s.held[key] = r.full; r.full == nil {
 		delete(s.held, key)
-	} else {
-		s.held[key] = r.full
 	}
 }
 
@@ -155,14 +154,10 @@ func (s *shard) takeBack(key machine.Key, short json.RawMessage, before former) 
 	if now, waits := s.waiting[key]; !waits || !bytes.Equal(now, short) {
 		return
 	}
-	restore(s.waiting, key, before.waiting)
-	restore(s.held, key, before.held)
-}
-
-func restore(all map[machine.Key]json.RawMessage, key machine.Key, before *json.RawMessage) {
-	if before == nil {
-		delete(all, key)
+	if before.waiting == nil {
+		delete(s.waiting, key)
 	} else {
-		all[key] = *before
+		s.waiting[key] = *before.waiting
 	}
+	s.hold(key, saved{full: before.held})
 }

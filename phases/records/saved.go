@@ -1,6 +1,7 @@
 package records
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -8,30 +9,37 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// saved is a record as it is held in memory, and what is stored of it, nil for nothing.
-type saved struct{ full, short json.RawMessage }
+// saved is a record as it is held in memory, nil for none, and what is stored of it, nil for nothing.
+type saved struct {
+	full  *machine.Record
+	short json.RawMessage
+}
 
 // saved is a record that a pass saves.
 func (o *Options) saved(record machine.Record) (saved, error) {
 	if o.Transitions > 0 {
 		record.Transitions = record.Transitions[max(0, len(record.Transitions)-o.Transitions):]
 	}
-	full, err := fitting(record, maxEntry, json.Marshal)
-	if err != nil {
-		return saved{}, err
+	record.Transitions = slices.Clone(record.Transitions) // not with the room that is left for the next
+	if record.AtMost() > maxEntry {                       // seldom, and nothing is encoded to be sure of it
+		text, err := fitting(record, maxEntry, json.Marshal)
+		if err != nil {
+			return saved{}, err
+		}
+		record, _ = decoded(text)
 	}
 	if !o.Keep(record) {
-		return saved{full: json.RawMessage(full)}, nil
+		return saved{full: &record}, nil
 	}
 	short, err := o.short(record)
-	return saved{full: json.RawMessage(full), short: short}, err
+	return saved{full: &record, short: short}, err
 }
 
 // short is what is stored of a record: texts for people are cut until the record fits beside the longest note without its
 // transitions. The transitions that fit then are kept.
 func (o *Options) short(record machine.Record) (json.RawMessage, error) {
 	const longest, shortest = 8, 128 // as parts of the entry
-	var bare string
+	var bare []byte
 	for part, fits := longest, false; !fits; part *= 2 {
 		record = withTexts(record, o.Entry/part)
 		transitions := record.Transitions
@@ -42,11 +50,30 @@ func (o *Options) short(record machine.Record) (json.RawMessage, error) {
 		}
 		bare, fits, record.Transitions = text, err == nil, transitions
 	}
-	if len(record.Transitions) == 0 {
-		return json.RawMessage(bare), nil
+	return withTransitions(bare, record.Transitions, o.Entry-overhead)
+}
+
+// withTransitions is a record in JSON that has none, with as many of the newest as there is room for. Each is encoded once, however many
+// there is no room for.
+func withTransitions(bare []byte, transitions []machine.Transition, room int) (json.RawMessage, error) {
+	const begins, ends = `,"transitions":[`, "]}"
+	var kept [][]byte
+	size := len(bare) - 1 + len(begins) + len(ends) - 1 // the first has no comma before it
+	for i := range transitions {
+		text, err := json.Marshal(&transitions[len(transitions)-1-i])
+		if err != nil {
+			return nil, fmt.Errorf("encoding a transition: %w", err)
+		}
+		if size += 1 + len(text); size > room {
+			break
+		}
+		kept = append(kept, text)
 	}
-	text, err := fitting(record, o.Entry-overhead, json.Marshal)
-	return json.RawMessage(text), err
+	if len(kept) == 0 {
+		return bare, nil
+	}
+	slices.Reverse(kept)
+	return slices.Concat(bare[:len(bare)-1], []byte(begins), bytes.Join(kept, []byte(",")), []byte(ends)), nil
 }
 
 // withTexts is a record whose texts for people have so many bytes at most.
@@ -75,8 +102,13 @@ func (o *Options) beside(note, record json.RawMessage) (json.RawMessage, error) 
 	if !found {
 		return nil, fmt.Errorf("it takes %d bytes, and %d is the most", len(record), room)
 	}
-	text, err := fitting(whole, room, json.Marshal)
-	return json.RawMessage(text), err
+	transitions := whole.Transitions
+	whole.Transitions = nil
+	bare, err := fitting(whole, room, json.Marshal)
+	if err != nil {
+		return nil, err
+	}
+	return withTransitions(bare, transitions, room)
 }
 
 // compacted is a JSON value as it is stored, nil for none.

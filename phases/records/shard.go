@@ -37,8 +37,8 @@ type shard struct {
 	// API server has lost or spoilt what is stored.
 	loaded, stale, amiss bool
 	stored               entries
-	// held are the newest records of those of which less is stored, or nothing.
-	held map[machine.Key]json.RawMessage
+	// held are the newest records that were saved, as they were: less may be stored of them, or nothing. They are changed by nobody.
+	held map[machine.Key]*machine.Record
 	// waiting are records that the next write takes along, nil for one that it removes, since the oldest of them came,
 	// and refused the errors of those that there was no room for.
 	waiting map[machine.Key]json.RawMessage
@@ -57,7 +57,7 @@ type shard struct {
 func newShard(o *Options, name string, room int, own func(machine.Key) bool) *shard {
 	return &shard{
 		key: client.ObjectKey{Namespace: o.Namespace, Name: name}, options: o, room: room, own: own, turn: make(chan struct{}, 1),
-		held: map[machine.Key]json.RawMessage{}, waiting: map[machine.Key]json.RawMessage{}, refused: map[machine.Key]error{},
+		held: map[machine.Key]*machine.Record{}, waiting: map[machine.Key]json.RawMessage{}, refused: map[machine.Key]error{},
 		offered: map[machine.Key]offer{},
 	}
 }
@@ -74,20 +74,22 @@ func (s *shard) takeTurn(ctx context.Context) error {
 
 func (s *shard) endTurn() { <-s.turn }
 
-// record is the newest of a key, nil for none.
-func (s *shard) record(ctx context.Context, key machine.Key) (json.RawMessage, error) {
+// record is the newest of a key.
+func (s *shard) record(ctx context.Context, key machine.Key) (record machine.Record, found bool, err error) {
 	if err := s.fill(ctx); err != nil {
-		return nil, err
+		return machine.Record{}, false, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if raw, is := s.held[key]; is {
-		return raw, nil
+	if held := s.held[key]; held != nil {
+		return *held, true, nil
 	}
-	if raw, waits := s.waiting[key]; waits {
-		return raw, nil
+	raw, waits := s.waiting[key]
+	if !waits {
+		raw = s.stored[key].Record
 	}
-	return s.stored[key].Record, nil
+	record, found = decoded(raw)
+	return record, found, nil
 }
 
 // note is what is stored of a key, nil for nothing.
@@ -242,7 +244,7 @@ func (s *shard) took(read content) (told string) {
 
 // replace lets go of what is held of records that are others now. mu is held.
 func (s *shard) replace(all entries) {
-	maps.DeleteFunc(s.held, func(key machine.Key, _ json.RawMessage) bool {
+	maps.DeleteFunc(s.held, func(key machine.Key, _ *machine.Record) bool {
 		_, waits := s.waiting[key]
 		return !waits && !bytes.Equal(s.stored[key].Record, all[key].Record)
 	})

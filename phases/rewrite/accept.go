@@ -31,7 +31,7 @@ func (r *Request) Accept(header string) (string, error) {
 		kept = append(kept, strings.TrimSpace(text))
 	}
 	// In protobuf a list says how long it is before what it holds.
-	if json && (r.Info.Verb == "list" || r.Class == Discovery) {
+	if json && (r.Info.Verb == "list" || r.Info.Verb == "deletecollection" || r.Class == Discovery) {
 		kept = without(kept, Protobuf)
 	}
 	if len(kept) == 0 {

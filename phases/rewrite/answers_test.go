@@ -100,7 +100,7 @@ func TestDiscoveryShowsEachStandardGroupOnce(t *testing.T) {
 		"of_old": {
 			"/apis",
 			`{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"cluster.x-k8s.io","versions":[]} , {"name":"apps","versions":[{"groupVersion":"apps/v1","version":"v1"}]},{"name":"platform-native.cluster.x-k8s.io"},{"name":"cluster.hypershift.openshift.io","versions":[{"groupVersion":"cluster.hypershift.openshift.io/v1beta2","version":"v1beta2"}],"preferredVersion":{"groupVersion":"cluster.hypershift.openshift.io/v1beta2","version":"v1beta2"}},{"name":"ipam.cluster.x-k8s.io"}]}`,
-			`{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"apps","versions":[{"groupVersion":"apps/v1","version":"v1"}]},{"name":"cluster.x-k8s.io","versions":[{"groupVersion":"cluster.x-k8s.io/v1beta2","version":"v1beta2"}],"preferredVersion":{"groupVersion":"cluster.x-k8s.io/v1beta2","version":"v1beta2"}}]}`,
+			`{"kind":"APIGroupList","apiVersion":"v1","groups":[ {"name":"apps","versions":[{"groupVersion":"apps/v1","version":"v1"}]},{"name":"cluster.x-k8s.io","versions":[{"groupVersion":"cluster.x-k8s.io/v1beta2","version":"v1beta2"}],"preferredVersion":{"groupVersion":"cluster.x-k8s.io/v1beta2","version":"v1beta2"}}]}`,
 		},
 		"only_the_platform's": {"/apis", `{"groups":[{"name":"cluster.x-k8s.io"},{"name":"ipam.cluster.x-k8s.io"} ]}`, `{"groups":[ ]}`},
 		"of_v2": {

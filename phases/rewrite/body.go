@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,8 +20,8 @@ const (
 
 // What documents are, by class.
 var (
-	sentObjects = ofObjects(func(class Class) *place { return anObject(class, ToServer) })
-	sentPatches = ofObjects(func(class Class) *place { return aPatch(anObject(class, ToServer)) })
+	sentObjects = ofObjects(anObject)
+	sentPatches = ofObjects(func(class Class) *place { return aPatch(anObject(class)) })
 	answers     = withOthers(ofObjects(func(class Class) *place { return anAnswer(class, false) }))
 	lists       = withOthers(ofObjects(func(class Class) *place { return anAnswer(class, true) }))
 	watches     = ofObjects(func(class Class) *place { return object(in("object", anAnswer(class, false))) })
@@ -42,7 +43,8 @@ func withOthers(each *documents) *documents {
 }
 
 // Body rewrites the body of a request on its way to the server, and returns the
-// media type that it then has. Protobuf is not for it. What is malformed is an
+// media type that it then has. body tells OtherPrefixes as a Reader does, unless
+// it passes as it is. Protobuf is not for it. What is malformed is an
 // *Error of the body's Read, so that what was read before is not acted upon; a
 // media type that cannot be rewritten is an *Error with code 415 at once.
 func (r *Request) Body(contentType string, src io.Reader) (media string, body io.Reader, err error) {
@@ -66,8 +68,8 @@ func (r *Request) Body(contentType string, src io.Reader) (media string, body io
 	}
 }
 
-// Answer rewrites the body of the server's answer on its way to the client. Protobuf
-// is not for it, and what is neither that nor JSON passes as it is. What is
+// Answer rewrites the body of the server's answer on its way to the client, by a
+// Reader. Protobuf is not for it, and what is neither that nor JSON passes as it is. What is
 // malformed, or is cut off, is an *Error with code 502 of the body's Read.
 func (r *Request) Answer(code int, contentType string, src io.Reader) io.Reader {
 	media, _ := mediaType(contentType)
@@ -89,7 +91,7 @@ func (r *Request) Answer(code int, contentType string, src io.Reader) io.Reader 
 type applyReader struct {
 	src    io.Reader
 	root   *place
-	reader io.Reader
+	reader *Reader
 	err    error
 }
 
@@ -103,9 +105,17 @@ func (a *applyReader) Read(p []byte) (int, error) {
 	return a.reader.Read(p)
 }
 
+// OtherPrefixes is what Reader's is.
+func (a *applyReader) OtherPrefixes() int {
+	if a.reader == nil {
+		return 0
+	}
+	return a.reader.OtherPrefixes()
+}
+
 // begin tells JSON and YAML apart: by trying, if all fits into what may be held; else
 // by how it begins.
-func (a *applyReader) begin() (io.Reader, error) {
+func (a *applyReader) begin() (*Reader, error) {
 	text, err := io.ReadAll(io.LimitReader(a.src, maxHeld))
 	if err != nil {
 		return nil, err
@@ -120,11 +130,8 @@ func (a *applyReader) begin() (io.Reader, error) {
 		}
 		return newReader(&yamlReader{src: whole}, ToServer, a.root, false), nil
 	}
-	if looksLikeJSON {
-		json, err := io.ReadAll(newReader(bytes.NewReader(text), ToServer, a.root, false))
-		if err == nil {
-			return bytes.NewReader(json), nil
-		}
+	if looksLikeJSON && json.Valid(text) {
+		return newReader(bytes.NewReader(text), ToServer, a.root, false), nil
 	}
 	return newReader(&yamlReader{src: bytes.NewReader(text)}, ToServer, a.root, false), nil
 }

@@ -12,7 +12,7 @@ func NewReader(src io.Reader, d Direction, class Class, shape string) *Reader {
 		}
 		return newReader(src, d, root, true)
 	case shape == "patch":
-		return newReader(src, d, aPatch(anObject(class, d)), false)
+		return newReader(src, d, aPatch(anObject(class)), false)
 	case d == ToServer && shape == "list":
 		if class == MappedKinds {
 			return newReader(src, d, sentObjects[class], false)
@@ -24,4 +24,16 @@ func NewReader(src io.Reader, d Direction, class Class, shape string) *Reader {
 		return newReader(src, d, lists[class], false)
 	}
 	return newReader(src, d, answers[class], false)
+}
+
+// Held is how many bytes of buffers a reader holds.
+func (r *Reader) Held() int {
+	return cap(r.small) + cap(r.scanner.out) + cap(r.scanner.scratch) + held(r.pooled)
+}
+
+func held(buffer *[]byte) int {
+	if buffer == nil {
+		return 0
+	}
+	return cap(*buffer)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/rewrite"
 )
 
-// What the scanner is instead of: `GOEXPERIMENT=jsonv2 go test -bench JSONText`.
+// What the scanner is instead of: `GOEXPERIMENT=jsonv2 go test -vet=off -bench JSONText`.
 // It reads the same event by encoding/json/jsontext, raw token by raw token, and
 // does no more with it than to write it: keys are looked at, no place is known.
 func BenchmarkJSONText(b *testing.B) {

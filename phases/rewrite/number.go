@@ -13,43 +13,73 @@ const (
 	numberE
 	numberSign
 	numberExponent
-	numberEnd
-	numberWrong
+	numberStates
+
+	numberEnd   = numberStates
+	numberWrong = numberStates + 1
 )
+
+// What a byte is to a number.
+const (
+	otherByte = iota
+	zeroByte
+	digitByte
+	minusByte
+	plusByte
+	pointByte
+	exponentByte
+	numberBytes
+)
+
+// numberBytesOf says what each byte is, numberNext where each leads.
+var (
+	numberBytesOf = newNumberBytes()
+	numberNext    = newNumberNext()
+)
+
+func newNumberBytes() (kinds [256]uint8) {
+	for c := '1'; c <= '9'; c++ {
+		kinds[c] = digitByte
+	}
+	kinds['0'], kinds['-'], kinds['+'], kinds['.'], kinds['e'], kinds['E'] = zeroByte, minusByte, plusByte, pointByte, exponentByte, exponentByte
+	return kinds
+}
+
+func newNumberNext() (next [numberStates][numberBytes]numberState) {
+	for from := range next {
+		for kind := range next[from] {
+			next[from][kind] = numberWrong
+			if numberState(from).whole() {
+				next[from][kind] = numberEnd
+			}
+		}
+	}
+	digits := func(to numberState, from ...numberState) {
+		for _, state := range from {
+			next[state][zeroByte], next[state][digitByte] = to, to
+		}
+	}
+	digits(numberInteger, numberStart, numberMinus, numberInteger)
+	digits(numberFraction, numberPoint, numberFraction)
+	digits(numberExponent, numberE, numberSign, numberExponent)
+	next[numberStart][minusByte] = numberMinus
+	next[numberStart][zeroByte], next[numberMinus][zeroByte] = numberZero, numberZero
+	next[numberZero][pointByte], next[numberInteger][pointByte] = numberPoint, numberPoint
+	for _, state := range []numberState{numberZero, numberInteger, numberFraction} {
+		next[state][exponentByte] = numberE
+	}
+	next[numberE][plusByte], next[numberE][minusByte] = numberSign, numberSign
+	return next
+}
 
 // whole says whether a number may end here.
 func (n numberState) whole() bool {
 	return n == numberZero || n == numberInteger || n == numberFraction || n == numberExponent
 }
 
-func (n numberState) next(c byte) numberState {
-	digit := c >= '0' && c <= '9'
-	switch {
-	case n == numberStart && c == '-':
-		return numberMinus
-	case n <= numberMinus && c == '0':
-		return numberZero
-	case n <= numberMinus && digit, n == numberInteger && digit:
-		return numberInteger
-	case (n == numberZero || n == numberInteger) && c == '.':
-		return numberPoint
-	case (n == numberPoint || n == numberFraction) && digit:
-		return numberFraction
-	case (n == numberZero || n == numberInteger || n == numberFraction) && (c == 'e' || c == 'E'):
-		return numberE
-	case n == numberE && (c == '+' || c == '-'):
-		return numberSign
-	case n >= numberE && n <= numberExponent && digit:
-		return numberExponent
-	case n.whole():
-		return numberEnd
-	}
-	return numberWrong
-}
-
 func (s *scanner) digits() error {
 	for ; s.pos < len(s.in); s.pos++ {
-		next := s.number.next(s.in[s.pos])
+		next := numberNext[s.number][numberBytesOf[s.in[s.pos]]]
 		if next == numberWrong {
 			return s.unexpected(s.in[s.pos])
 		}

@@ -46,10 +46,9 @@ func dropDefinition(name []byte) bool {
 	return ofPlatform(definitionGroup(name))
 }
 
-// A definition's name, and a path, for those that read documents in another form.
-
 // Definition is what the client sees as the name of a definition; ok is false if
-// it is not to see it at all.
+// it is not to see it at all. It and those below are for readers of documents in
+// other forms than JSON.
 func Definition(name string) (seen string, ok bool) {
 	return seenAs(definitionRule, name), !dropDefinition([]byte(name))
 }

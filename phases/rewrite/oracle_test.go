@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/capstan-capi/capstan/phases/rewrite"
 )
@@ -94,13 +95,18 @@ type oracle struct {
 	names  *regexp.Regexp
 }
 
+var oracles sync.Map
+
 func newOracle(d rewrite.Direction, class rewrite.Class, shape string) *oracle {
-	start := "^" + oracleShapes[shape]
-	return &oracle{
-		d: d, class: class, shape: shape,
-		places: regexp.MustCompile(start + "(" + oracleGroupPlaces[class] + ")$"),
-		names:  regexp.MustCompile(start + `\.metadata\.name$`),
+	key := oracle{d: d, class: class, shape: shape}
+	if known, found := oracles.Load(key); found {
+		return known.(*oracle)
 	}
+	made, start := key, "^"+oracleShapes[shape]
+	made.places = regexp.MustCompile(start + "(" + oracleGroupPlaces[class] + ")$")
+	made.names = regexp.MustCompile(start + `\.metadata\.name$`)
+	oracles.Store(key, &made)
+	return &made
 }
 
 func (o *oracle) text(path, key, text string, around map[string]any) string {

@@ -37,7 +37,7 @@ func lookAtOperation(root *place, b []byte) (*place, verdict, error) {
 		if err != nil {
 			return nil, keep, err
 		}
-		if from != at {
+		if !from.isLike(at) {
 			return nil, keep, patchError(op + " from " + said["from"] + " to " + path + " would make a group of a text that is none, " +
 				"or the other way: write the value with add or replace")
 		}

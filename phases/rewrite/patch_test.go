@@ -54,6 +54,11 @@ func TestAPatchIsRewrittenWhereItPointsTo(t *testing.T) {
 			`[{"op":"add","path":"/spec/apiVersion","value":"cluster.x-k8s.io"},{"op":"copy","from":"/spec/a","path":"/spec/b"}]`,
 			`[{"op":"add","path":"/spec/apiVersion","value":"cluster.x-k8s.io"},{"op":"copy","from":"/spec/a","path":"/spec/b"}]`,
 		},
+		"a_group_copied_to_where_a_group_is": {
+			machine, "application/json-patch+json",
+			`[{"op":"copy","from":"/apiVersion","path":"/spec/ref/apiVersion"},{"op":"move","from":"/spec/a","path":"/spec/b/0"}]`,
+			`[{"op":"copy","from":"/apiVersion","path":"/spec/ref/apiVersion"},{"op":"move","from":"/spec/a","path":"/spec/b/0"}]`,
+		},
 		"owners_by_merge_patch": {
 			pod, "application/merge-patch+json",
 			`{"metadata":{"ownerReferences":[{"apiVersion":"cluster.x-k8s.io/v1"}]},"spec":null}`,

@@ -18,6 +18,9 @@ type place struct {
 	// status and table are what an object is once its kind and apiVersion say so.
 	status, table *place
 
+	// as is the place that this one is like, but that it is at the root.
+	as *place
+
 	// look sees an object before it is read, since what it is depends on what
 	// is in it.
 	look func(d Direction, object []byte) (*place, verdict, error)
@@ -71,6 +74,19 @@ func (p *place) below(key []byte) *place {
 		}
 	}
 	return p.other
+}
+
+// isLike says whether a text may be moved from one place to another: it is a
+// group at both or at none, and so is what is below it.
+func (p *place) isLike(other *place) bool {
+	return p.anyDepth() == other.anyDepth()
+}
+
+func (p *place) anyDepth() *place {
+	if p == nil || p.as == nil {
+		return p
+	}
+	return p.as
 }
 
 // repeated notes a key of those that may be there once, and says whether it was

@@ -37,11 +37,11 @@ func metadata(name *place) *place {
 
 // anObject is what an object of a class is, at the root of a document if it is
 // what a request is about.
-func anObject(class Class, d Direction) *place {
+func anObject(class Class) *place {
 	root := object(in("metadata", metadata(nil)))
 	switch class {
 	case MappedKinds:
-		return mappedObject(d)
+		return mappedObject()
 	case Definitions:
 		root = object(in("metadata", metadata(aName)), in("spec", object(in("group", aGroup))))
 	case AccessReviews:
@@ -65,13 +65,14 @@ func anObject(class Class, d Direction) *place {
 
 // mappedObject is what an object of a mapped kind is. Its apiVersion must be of a
 // group that a client may address.
-func mappedObject(d Direction) *place {
+func mappedObject() *place {
 	root := *anywhere
+	root.as = anywhere
 	root.keys = append([]member(nil), anywhere.keys...)
 	for i := range root.keys {
 		if root.keys[i].key == "apiVersion" {
 			apiVersion := *root.keys[i].place
-			apiVersion.rule = rootRule
+			apiVersion.rule, apiVersion.as = rootRule, root.keys[i].place
 			root.keys[i].place = &apiVersion
 		}
 	}
@@ -99,7 +100,7 @@ func aTable(class Class, row *place) *place {
 // anAnswer is what the server answers: an object, or, listed, what has a list of
 // them; or a table of them; or a Status.
 func anAnswer(class Class, listed bool) *place {
-	one := anObject(class, ToClient)
+	one := anObject(class)
 	root := *one
 	root.keys = append([]member(nil), one.keys...)
 	if listed && class != MappedKinds {

@@ -13,10 +13,17 @@ const (
 	eventSize = 32 << 10
 )
 
-var buffers = sync.Pool{New: func() any {
-	b := make([]byte, maxHeld)
-	return &b
-}}
+var buffers sync.Pool
+
+// buffer is a buffer of its full length.
+func buffer() *[]byte {
+	if pooled, found := buffers.Get().(*[]byte); found {
+		*pooled = (*pooled)[:cap(*pooled)]
+		return pooled
+	}
+	fresh := make([]byte, maxHeld)
+	return &fresh
+}
 
 // Reader reads a JSON body from another reader and rewrites it on the way. It
 // holds 64 KiB of it at most, and what it becomes; between the events of a
@@ -53,8 +60,8 @@ func (r *Reader) OtherPrefixes() int {
 // common length, as soon as they are there.
 func (r *Reader) Read(p []byte) (int, error) {
 	for {
-		if r.sent < len(r.scanner.out) && (r.err != nil || r.isDue()) {
-			n := copy(p, r.scanner.out[r.sent:])
+		if due := r.due(); r.sent < due {
+			n := copy(p, r.scanner.out[r.sent:due])
 			r.sent += n
 			r.rest()
 			return n, nil
@@ -66,9 +73,13 @@ func (r *Reader) Read(p []byte) (int, error) {
 	}
 }
 
-// isDue says whether what is decided may be passed on.
-func (r *Reader) isDue() bool {
-	return !r.scanner.many || r.scanner.state == between || len(r.scanner.out)-r.sent >= eventSize
+// due is how much of what is decided may be passed on.
+func (r *Reader) due() int {
+	all := len(r.scanner.out)
+	if !r.scanner.many || r.err != nil || all-r.sent >= eventSize {
+		return all
+	}
+	return r.scanner.whole
 }
 
 // rest gives back what is needed only while there is something to read.
@@ -76,9 +87,9 @@ func (r *Reader) rest() {
 	if r.sent < len(r.scanner.out) {
 		return
 	}
-	r.sent = 0
+	r.sent, r.scanner.whole = 0, 0
 	if cap(r.scanner.out) <= 2*maxHeld {
-		*r.decided = r.scanner.out[:0]
+		*r.decided = r.scanner.out
 		buffers.Put(r.decided)
 	}
 	r.scanner.out, r.decided = nil, nil
@@ -94,11 +105,13 @@ func (r *Reader) fill() {
 	n, err := r.src.Read(r.window[r.end:])
 	r.end += n
 	r.hungry = r.end == len(r.window)
-	if r.decided == nil {
-		r.decided = buffers.Get().(*[]byte)
-		r.scanner.out = (*r.decided)[:0]
-	}
 	s := &r.scanner
+	if r.decided == nil {
+		r.decided = buffer()
+		s.out = (*r.decided)[:0]
+	}
+	s.out = append(s.out[:0], s.out[r.sent:]...)
+	s.whole, r.sent = max(0, s.whole-r.sent), 0
 	s.in, s.full = r.window[:r.end], r.end == maxHeld
 	r.err = s.run()
 	s.base += int64(s.pos)
@@ -123,9 +136,8 @@ func (r *Reader) grow() {
 		r.window = r.small
 	}
 	if r.hungry && r.pooled == nil {
-		r.pooled = buffers.Get().(*[]byte)
-		*r.pooled = (*r.pooled)[:maxHeld]
+		r.pooled = buffer()
 		copy(*r.pooled, r.window)
-		r.window = *r.pooled
+		r.window = (*r.pooled)[:maxHeld]
 	}
 }

@@ -31,7 +31,7 @@ func TestAWatchPassesWholeEventsOnAtOnce(t *testing.T) {
 	t.Parallel()
 	source := &told{texts: []string{
 		`{"type":"ADDED","object":{"apiVersion":"cluster.hypersh`, `ift.openshift.io/v1"}}` + "\n",
-		"{\"type\":\"DELETED\",\"object\":{}}\n{\"type\":\"ADDED\",\"object\":{}}\n",
+		"{\"type\":\"DELETED\",\"object\":{}}\n{\"type\":\"ADDED\",\"object\":{}}\n", "{\"type\":\"ADDED\"}\n{\"type\":", "\"DELETED\"}\n",
 	}, err: io.EOF}
 	reader := rewrite.NewReader(source, rewrite.ToClient, rewrite.MappedKinds, "watch")
 	buffer := make([]byte, 4096)
@@ -41,6 +41,8 @@ func TestAWatchPassesWholeEventsOnAtOnce(t *testing.T) {
 	}{
 		{`{"type":"ADDED","object":{"apiVersion":"cluster.x-k8s.io/v1"}}` + "\n", 2},
 		{"{\"type\":\"DELETED\",\"object\":{}}\n{\"type\":\"ADDED\",\"object\":{}}\n", 3},
+		{"{\"type\":\"ADDED\"}\n", 4},
+		{"{\"type\":\"DELETED\"}\n", 5},
 	} {
 		n, err := reader.Read(buffer)
 		if err != nil || string(buffer[:n]) != want.text || source.asked != want.asked {
@@ -157,5 +159,41 @@ func TestALongMessageIsRewrittenWithoutHoldingIt(t *testing.T) {
 	want = strings.ReplaceAll(want, "#.openshift.io", "")
 	if got, err := turn(rewrite.ToClient, rewrite.OtherKinds, "object", status); err != nil || got != want {
 		t.Error(len(got), len(want), err)
+	}
+}
+
+func TestAWatchAtRestHoldsLittle(t *testing.T) {
+	t.Parallel()
+	event := `{"type":"ADDED","object":{"a":"` + strings.Repeat("x", 40<<10) + `"}}` + "\n"
+	reader := rewrite.NewReader(&endless{text: []byte(event)}, rewrite.ToClient, rewrite.MappedKinds, "watch")
+	if _, err := io.ReadFull(reader, make([]byte, 3*len(event))); err != nil {
+		t.Fatal(err)
+	}
+	if held := reader.Held(); held > 8<<10 {
+		t.Errorf("%d bytes are held between events", held)
+	}
+}
+
+func TestAListIsReadInBoundedMemory(t *testing.T) {
+	t.Parallel()
+	item := `,` + machine("m")
+	list := io.MultiReader(
+		strings.NewReader(`{"kind":"MachineList","items":[`+machine("m")),
+		io.LimitReader(&endless{text: []byte(item)}, int64(2000*len(item))),
+		strings.NewReader(`]}`),
+	)
+	reader := rewrite.NewReader(list, rewrite.ToClient, rewrite.MappedKinds, "list")
+	buffer := make([]byte, 32<<10)
+	for {
+		_, err := reader.Read(buffer)
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if held := reader.Held(); held > 200<<10 {
+			t.Fatalf("%d bytes are held", held)
+		}
 	}
 }

@@ -83,13 +83,16 @@ func trailing(segments []string) int {
 // a proxy subresource.
 func understand(method string, u *url.URL) (info *request.RequestInfo, opaque int, err error) {
 	raw := u.EscapedPath()
-	written, err := requestInfos.NewRequestInfo(&http.Request{Method: method, URL: &url.URL{Path: raw, RawQuery: u.RawQuery}})
-	if err != nil {
-		return nil, 0, ambiguous("the path %q is incomplete", raw)
-	}
 	info, err = requestInfos.NewRequestInfo(&http.Request{Method: method, URL: u})
 	if err != nil {
 		return nil, 0, ambiguous("the path %q is incomplete", raw)
+	}
+	written := info
+	if raw != u.Path {
+		written, err = requestInfos.NewRequestInfo(&http.Request{Method: method, URL: &url.URL{Path: raw, RawQuery: u.RawQuery}})
+		if err != nil {
+			return nil, 0, ambiguous("the path %q is incomplete", raw)
+		}
 	}
 	opaque = behindProxy(written)
 	if !same(written, info) || !plain(raw, opaque) {

@@ -50,9 +50,10 @@ type scanner struct {
 	copied, pos int
 	// full says that in is not going to grow, so that what it has must suffice.
 	full bool
-	// out is what was decided.
-	out  []byte
-	base int64
+	// out is what was decided; out[:whole] are whole documents.
+	out   []byte
+	whole int
+	base  int64
 
 	state state
 	isKey bool
@@ -82,6 +83,9 @@ func (s *scanner) run() error {
 		}
 	}
 	s.flush()
+	if s.state == between {
+		s.whole = len(s.out)
+	}
 	return nil
 }
 
@@ -195,6 +199,8 @@ func (s *scanner) another(c byte) (more bool, err error) {
 	if !s.many && s.documents > 0 {
 		return false, s.unexpected(c)
 	}
+	s.flush()
+	s.whole = len(s.out)
 	s.state, s.next = atValue, s.root
 	return false, nil
 }

@@ -25,7 +25,7 @@ func Plain[F, E any](t machine.Table[F, E], about corev1.ObjectReference) func(m
 		for _, part := range t.Parts {
 			told.Conditions = append(told.Conditions, PartConditions(part, readings[part], line)...)
 		}
-		told.Detail, _ = json.Marshal(Detail{Waits: line, Moves: s.Candidates}) // words can always be encoded
+		told.Detail, _ = json.Marshal(Detail{Waits: line, Moves: s.Candidates()}) // words can always be encoded
 		return told
 	}
 }

@@ -32,7 +32,7 @@ func TestPlain_tells_line_conditions_and_moves(t *testing.T) {
 			"TideControllerProgressing false NonRetryableError Rising; since 2026-01-01 12:00:00Z, TideControllerDegraded true NonRetryableError Rising; since 2026-01-01 12:00:00Z",
 		},
 	} {
-		told := Plain(table, corev1.ObjectReference{Name: "x"})(machine.Snapshot[int, int]{Record: row.record, Candidates: []machine.Candidate{{Event: "E", To: "T"}}}, Stored{})
+		told := Plain(table, corev1.ObjectReference{Name: "x"})(machine.Snapshot[int, int]{Record: row.record, Moves: func() []machine.Candidate { return []machine.Candidate{{Event: "E", To: "T"}} }}, Stored{})
 		var got []string
 		for _, c := range told.Conditions {
 			got = append(got, fmt.Sprint(c.Type, " ", c.Is, " ", c.Reason, " ", c.Message))

@@ -7,8 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"sync"
 	"time"
 
 	operatorv1alpha1 "github.com/openshift/api/operator/v1alpha1"
@@ -39,23 +37,15 @@ type Cluster struct {
 	dynamic                dynamic.Interface
 	reviews                authenticationclient.SelfSubjectReviewsGetter
 	leases                 coordinationclient.LeasesGetter
-	clock                  *serverClock
+	clock                  *inspect.ServerClock
 }
 
 // NewCluster binds to a cluster, to the operator's namespace and to the Lease that it holds there while it works; nothing is sent.
 func NewCluster(config *rest.Config, namespace, lease string) (*Cluster, error) {
-	c := &Cluster{host: config.Host, namespace: namespace, lease: lease, clock: &serverClock{}}
+	c := &Cluster{host: config.Host, namespace: namespace, lease: lease, clock: &inspect.ServerClock{}}
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = 50, 100 // looking again and again is no reason to wait longer
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(r *http.Request) (*http.Response, error) {
-			answer, err := next.RoundTrip(r)
-			if err == nil {
-				c.clock.hear(answer.Header.Get("Date"))
-			}
-			return answer, err
-		})
-	})
+	config = c.clock.Hears(config)
 	var err error
 	if c.dynamic, err = dynamic.NewForConfig(config); err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
@@ -67,33 +57,6 @@ func NewCluster(config *rest.Config, namespace, lease string) (*Cluster, error) 
 		return nil, fmt.Errorf("making a client: %w", err)
 	}
 	return c, nil
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (r roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
-
-// serverClock is the time of the API server, as its last answer says it: clocks of people's machines go wrong.
-type serverClock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (s *serverClock) hear(date string) {
-	if at, err := http.ParseTime(date); err == nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.at = at.UTC()
-	}
-}
-
-func (s *serverClock) now() (time.Time, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.at.IsZero() {
-		return time.Time{}, &inspect.Error{What: "the API server does not say what time it is", Next: "look for a proxy that takes the header Date away"}
-	}
-	return s.at, nil
 }
 
 // Looked is what there was before an act is written: who asks, when, what stands, and the version that a write is bound to.
@@ -123,7 +86,7 @@ func (c *Cluster) Look(ctx context.Context, name string) (Looked, error) {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(api.Object, typed); err != nil {
 		return Looked{}, fmt.Errorf("reading ClusterAPI %s: %w", phases.Singleton, err)
 	}
-	at, err := c.clock.now()
+	at, err := c.clock.Now()
 	looked := Looked{By: review.Status.UserInfo.Username, At: at, Text: api.GetAnnotations()[acts.Annotation(name)], version: api.GetResourceVersion()}
 	for _, entry := range typed.Status.Revisions {
 		looked.Newest = max(looked.Newest, entry.Revision)

@@ -189,7 +189,7 @@ func (c *Cluster) running(ctx context.Context) string {
 	case lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" || lease.Spec.RenewTime == nil:
 		return fmt.Sprintf("no operator runs: nobody holds Lease %s/%s%s", c.namespace, c.lease, restart)
 	}
-	now, err := c.clock.now()
+	now, err := c.clock.Now()
 	if err == nil && now.Sub(lease.Spec.RenewTime.Time) > time.Minute {
 		return fmt.Sprintf("no operator runs: Lease %s/%s was renewed the last time at %s%s", c.namespace, c.lease, moment(lease.Spec.RenewTime.Time), restart)
 	}

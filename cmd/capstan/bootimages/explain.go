@@ -108,6 +108,8 @@ type Attempts struct {
 	// Last is when the last was begun, Forgotten from when on none counts if the image stood.
 	Last      time.Time `json:"last,omitzero"`
 	Forgotten time.Time `json:"forgotten,omitzero"`
+	// RetriesUsed says that no value of the annotation retry counts any longer.
+	RetriesUsed bool `json:"retriesUsed,omitempty"`
 }
 
 // Stub is the Ignition stub; nothing of what is in it but its version.
@@ -139,7 +141,7 @@ func (l *Look) explain(t *target) Target {
 		Row: l.row(t), Namespace: f.Object.Namespace, Meaning: row.Doc, Since: record.Since, Deadline: record.Deadline, Failure: record.Failure,
 		Enrolled: answered(guards.Enrolled, f), EnrolledBy: f.Enrolment.By, Exclusion: string(exclusion), Touchable: answered(guards.Touchable, f),
 		Image: f.Target.Image, Wanted: f.Verdict.Wanted, MayWrite: answered(guards.MayBeWritten, f),
-		Attempts: Attempts{Known: f.Attempts.Known, Made: tried.Made, Left: tried.Left, Last: tried.Last, Forgotten: tried.Forgotten},
+		Attempts: Attempts{Known: f.Attempts.Known, Made: tried.Made, Left: tried.Left, Last: tried.Last, Forgotten: tried.Forgotten, RetriesUsed: tried.RetriesUsed},
 		Stub:     Stub{Secret: f.Stub.Secret, Known: f.Stub.Known, Spec: f.Stub.Spec, Old: f.Stub.Old, Unread: f.Stub.Unread, Awaits: f.Stub.Awaits},
 		Template: t.standing.Template, ConfigMap: l.records.ConfigMapOf(t.key).String(), Stored: t.stored, Written: t.written,
 		SharedBy: []string{}, Questions: t.questions(), Operator: l.worker(),
@@ -261,8 +263,12 @@ func (a Attempts) said(now time.Time) string {
 	case a.Made == 0:
 		return fmt.Sprintf("none used, %d left", a.Left)
 	}
-	return fmt.Sprintf("%d used, %d left; the last %s ago; forgotten at %s if the image stood, for another wanted image, by opting out, or by annotation %s with a new value",
-		a.Made, a.Left, view.Lasted(now.Sub(a.Last)), machine.Moment(a.Forgotten), guards.RetryAnnotation)
+	retry := ", by opting out, or by annotation " + guards.RetryAnnotation + " with a new value"
+	if a.RetriesUsed {
+		retry = ", or by opting out; annotation " + guards.RetryAnnotation + " has had as many values as count until then"
+	}
+	return fmt.Sprintf("%d used, %d left; the last %s ago; forgotten at %s if the image stood, for another wanted image%s",
+		a.Made, a.Left, view.Lasted(now.Sub(a.Last)), machine.Moment(a.Forgotten), retry)
 }
 
 func (s Stub) said() string {

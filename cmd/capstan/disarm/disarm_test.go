@@ -195,8 +195,8 @@ func TestDisarm_marks_until_when_nothing_is_armed_and_takes_the_mark_off(t *test
 	}
 }
 
-func TestUntil_is_what_the_operator_reads(t *testing.T) {
-	if Until != phases.DisarmedAnnotation || Label != phases.CheckerLabel {
-		t.Errorf("it reads %s on what has label %s", phases.DisarmedAnnotation, phases.CheckerLabel)
+func TestLabel_is_what_the_operator_reads(t *testing.T) {
+	if Label != phases.CheckerLabel {
+		t.Errorf("it reads what has label %s", phases.CheckerLabel)
 	}
 }

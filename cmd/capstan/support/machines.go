@@ -104,8 +104,8 @@ type heldAct struct {
 	Until  time.Time   `json:"until,omitzero"`
 	Reason string      `json:"reason,omitempty"`
 	Items  []acts.Said `json:"items,omitempty"`
-	// Void says why it does not count; empty while it does.
-	Void string `json:"void,omitempty"`
+	// Malformed says what is wrong with its form. Whether it counts the operator alone can tell, and does in its report.
+	Malformed string `json:"malformed,omitempty"`
 }
 
 func (c *collector) acts(_ context.Context, name string) error {
@@ -120,10 +120,10 @@ func (c *collector) acts(_ context.Context, name string) error {
 		}
 		act, err := acts.Read(form.Name, text)
 		if err != nil {
-			held = append(held, heldAct{Name: form.Name, Void: err.Error()})
+			held = append(held, heldAct{Name: form.Name, Malformed: err.Error()})
 			continue
 		}
-		held = append(held, heldAct{Name: act.Name, By: act.By, At: act.At, Until: act.Until, Reason: act.Reason, Items: act.Items, Void: act.Void(c.At)})
+		held = append(held, heldAct{Name: act.Name, By: act.By, At: act.At, Until: act.Until, Reason: act.Reason, Items: act.Items})
 	}
 	return c.add(name, held, "")
 }

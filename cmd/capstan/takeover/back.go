@@ -138,7 +138,7 @@ func (c *Cluster) PlanBack(ctx context.Context, override bool) (Plan, error) {
 	if found != nil && slices.ContainsFunc(listAnnotations, func(a string) bool { return found.GetAnnotations()[a] != "" }) {
 		steps = append(steps, Step{Do: Clear, Object: list.String(), of: list, Why: "its annotations name a release of Capstan's, and the cluster-version operator takes no annotation away"})
 	}
-	p.Steps = slices.Concat(overrides, steps)
+	p.Steps = append([]Step{}, slices.Concat(overrides, steps)...) // none is told as none
 	if override {
 		p.NeedsOverride = nil
 	}

@@ -164,7 +164,7 @@ func (c *Cluster) Plan(ctx context.Context, override bool) (Plan, error) {
 	if err != nil {
 		return p, err
 	}
-	p.Steps = slices.Concat(overrides, stops, waits, cleans, clears, stays)
+	p.Steps = append([]Step{}, slices.Concat(overrides, stops, waits, cleans, clears, stays)...) // none is told as none
 	if override {
 		p.NeedsOverride = nil
 	}

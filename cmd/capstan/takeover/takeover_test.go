@@ -125,7 +125,7 @@ func TestPlan_says_what_needs_an_override(t *testing.T) {
 
 func TestPlan_of_a_cluster_without_a_former_installer_is_empty(t *testing.T) {
 	p, err := clusterWith(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: capstan, namespace: op}}`).Plan(t.Context(), false)
-	if err != nil || len(p.Steps) > 0 || p.Running() {
+	if err != nil || p.Steps == nil || len(p.Steps) > 0 || p.Running() {
 		t.Errorf("planned is %q, %v", told(p), err)
 	}
 }

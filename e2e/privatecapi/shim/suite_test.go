@@ -39,7 +39,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	ctrllog.SetLogger(klog.NewKlogr())
 	Expect(harness.Built(bin)).To(Succeed())
 	var err error
-	env, err = harness.Start(ctx, harness.Options{Bin: bin})
+	env, err = harness.Start(ctx, harness.Options{Bin: bin, Bare: true})
 	Expect(err).NotTo(HaveOccurred())
 	config := env.Cluster.Config()
 	config.WarningHandler = rest.NoWarnings{}

@@ -30,22 +30,23 @@ var (
 
 // The places of kinds whose texts name a group beside their metadata.
 var (
-	resourceAttributes = fields(text(3, "group", group))
-	rules              = fields(text(1, "apiGroups", group))
-	ruleOperations     = fields(sub(2, "rule", rules))
-	webhook            = fields(sub(3, "rules", ruleOperations))
-	namedRule          = fields(sub(2, "ruleWithOperations", ruleOperations))
-	matchResources     = fields(sub(3, "resourceRules", namedRule), sub(4, "excludeResourceRules", namedRule))
-	paramKind          = fields(text(1, "apiVersion", groupVersion))
-	objectReference    = fields(text(5, "apiVersion", groupVersion))
-	crossVersion       = fields(text(3, "apiVersion", groupVersion))
+	reviewed        = field{number: 1, name: "resourceAttributes", role: attributes, of: definitionsAttributes}
+	allowedRules    = field{number: 1, name: "resourceRules", role: allowed, of: definitionsAllowed}
+	rules           = fields(text(1, "apiGroups", group))
+	ruleOperations  = fields(sub(2, "rule", rules))
+	webhook         = fields(sub(3, "rules", ruleOperations))
+	namedRule       = fields(sub(2, "ruleWithOperations", ruleOperations))
+	matchResources  = fields(sub(3, "resourceRules", namedRule), sub(4, "excludeResourceRules", namedRule))
+	paramKind       = fields(text(1, "apiVersion", groupVersion))
+	objectReference = fields(text(5, "apiVersion", groupVersion))
+	crossVersion    = fields(text(3, "apiVersion", groupVersion))
 
 	customResourceDefinition = fields(
 		sub(1, "metadata", definitionMeta),
 		sub(2, "spec", fields(text(1, "group", group))),
 	)
-	accessReview         = object(sub(2, "spec", fields(sub(1, "resourceAttributes", resourceAttributes))))
-	rulesReview          = object(sub(3, "status", fields(sub(1, "resourceRules", fields(text(2, "apiGroups", group))))))
+	accessReview         = object(sub(2, "spec", fields(reviewed)))
+	rulesReview          = object(sub(3, "status", fields(allowedRules)))
 	webhookConfiguration = object(sub(2, "webhooks", webhook))
 	admissionPolicy      = object(sub(2, "spec", fields(sub(1, "paramKind", paramKind), sub(2, "matchConstraints", matchResources))))
 	policyBinding        = object(sub(2, "spec", fields(sub(3, "matchResources", matchResources))))

@@ -9,6 +9,8 @@ const (
 	nested          role = iota // a message in which something is translated
 	embedded                    // an enveloped object
 	extension                   // the extension of OpenAPI that says which kind something is about, or another one
+	attributes                  // what an access review is about
+	allowed                     // a rule of a rules review
 	rootVersion                 // the apiVersion of an envelope
 	groupVersion                // "group/version"
 	group                       // "group"

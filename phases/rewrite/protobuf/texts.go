@@ -13,7 +13,7 @@ import (
 func TextsOf(r *rewrite.Request, d rewrite.Direction) *Texts {
 	texts := &Texts{
 		GroupVersion:  func(text string) string { return first(d.GroupVersion(text)) },
-		Group:         func(text string) string { return first(d.Group(text)) },
+		Group:         func(text string) string { return first(d.GroupVersion(text)) },
 		Name:          func(text string) string { return first(d.CRDName(text)) },
 		OfDefinitions: r.Class == rewrite.Definitions,
 		Prose:         func(text string) string { return text },

@@ -50,7 +50,7 @@ func matchOf(texts *Texts, match *admissionregistrationv1.MatchResources) {
 	}
 }
 
-func attributesOf(texts *Texts, attributes *authorizationv1.ResourceAttributes) {
+func translateAttributes(texts *Texts, attributes *authorizationv1.ResourceAttributes) {
 	if attributes != nil {
 		attributes.Group = texts.Group(attributes.Group)
 	}
@@ -116,10 +116,10 @@ func typedCases() []typedCase {
 			o.Name, o.Spec.Group = texts.Name(o.Name), texts.Group(o.Spec.Group)
 		}),
 		of(authorization, "SubjectAccessReview", func(o *authorizationv1.SubjectAccessReview, texts *Texts) {
-			attributesOf(texts, o.Spec.ResourceAttributes)
+			translateAttributes(texts, o.Spec.ResourceAttributes)
 		}),
 		of(authorization, "SelfSubjectAccessReview", func(o *authorizationv1.SelfSubjectAccessReview, texts *Texts) {
-			attributesOf(texts, o.Spec.ResourceAttributes)
+			translateAttributes(texts, o.Spec.ResourceAttributes)
 		}),
 		of(authorization, "SelfSubjectRulesReview", func(o *authorizationv1.SelfSubjectRulesReview, texts *Texts) {
 			for i := range o.Status.ResourceRules {

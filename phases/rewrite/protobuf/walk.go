@@ -17,7 +17,7 @@ type Texts struct {
 	RootVersion func(string) (string, error)
 	// GroupVersion is for "group/version".
 	GroupVersion func(string) string
-	// Group is for "group".
+	// Group is for "group", where by mistake there may also be a "group/version".
 	Group func(string) string
 	// Name is for "<plural>.<group>", the name of a CustomResourceDefinition.
 	Name func(string) string
@@ -112,6 +112,10 @@ func (t *Texts) content(dst, value []byte, known *field, depth int) ([]byte, err
 		return t.walk(dst, value, known.of, depth+1)
 	case embedded:
 		return t.object(dst, value, depth+1)
+	case attributes:
+		return t.walk(dst, value, attributesOf(value), depth+1)
+	case allowed:
+		return t.walk(dst, value, allowedOf(value), depth+1)
 	case extension:
 		if nameOf(value) != kindExtension {
 			return append(dst, value...), nil

@@ -1,0 +1,56 @@
+package alerts
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// private are series that fire a rule of private Cluster API types, from when on, and series that do not.
+var private = map[string]struct {
+	fires, quiet string
+	from         time.Duration
+}{
+	"CapstanPrivateCAPIShimFailing": {
+		"  hypershift_conversion_webhook_requests_total{pod=\"a\"} 0+20x60\n  hypershift_conversion_webhook_errors_total{pod=\"a\",reason=\"route\"} 0+2x60\n",
+		"  hypershift_conversion_webhook_requests_total{pod=\"a\"} 0+200x60\n  hypershift_conversion_webhook_errors_total{pod=\"a\",reason=\"route\"} 0+2x60\n", 5 * time.Minute,
+	},
+	"CapstanPrivateCAPIShimAbsent": {
+		"  up{job=\"capstan-capi-shim\",pod=\"a\"} 0x60\n",
+		"  up{job=\"capstan-capi-shim\",pod=\"a\"} 0x60\n  up{job=\"capstan-capi-shim\",pod=\"b\"} 1x60\n", 10 * time.Minute,
+	},
+	"CapstanAPIProxySlow": {
+		buckets("0+5x60", "0+10x60"), buckets("0+10x60", "0+10x60"), 10 * time.Minute,
+	},
+	"CapstanAPIProxyTranslationErrors": {
+		"  hypershift_api_proxy_translation_errors_total{namespace=\"n\",pod=\"a\"} 0+1x60\n", "  hypershift_api_proxy_translation_errors_total{namespace=\"n\",pod=\"a\"} 3x60\n", 5 * time.Minute,
+	},
+}
+
+// buckets are what a proxy added to requests: up to 0.1 s, and up to half a second.
+func buckets(fast, all string) string {
+	const name = "  hypershift_api_proxy_overhead_seconds_bucket{namespace=\"n\",pod=\"a\",le="
+	return name + "\"0.1\"} " + fast + "\n" + name + "\"0.5\"} " + all + "\n" + name + "\"+Inf\"} " + all + "\n"
+}
+
+func TestPrivateRules_fire_for_what_they_are_about_and_for_nothing_else(t *testing.T) {
+	rules := rulesOf(t, "../../deploy/privatecapi/alerts.yaml")
+	if len(rules) != len(private) {
+		t.Errorf("there are %d rules, of which %d are tried", len(rules), len(private))
+	}
+	for _, rule := range rules {
+		t.Run(rule.Alert, func(t *testing.T) {
+			c, tried := private[rule.Alert]
+			if !tried {
+				t.Fatal("no test fires it")
+			}
+			moments := firing(t, rule, c.fires, 20*time.Minute)
+			if len(moments) == 0 || slices.Min(moments) < c.from || slices.Min(moments) > c.from+2*time.Minute {
+				t.Errorf("it fires at %v", moments)
+			}
+			if moments := firing(t, rule, c.quiet, 20*time.Minute); len(moments) > 0 {
+				t.Errorf("it fires at %v without a reason", moments)
+			}
+		})
+	}
+}

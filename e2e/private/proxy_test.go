@@ -1,0 +1,123 @@
+//go:build private
+
+package private_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/yaml"
+)
+
+// product is a program of Capstan.
+func product(name string) (string, error) { return filepath.Abs(filepath.Join(bin, name)) }
+
+// throughProxy has a manager talk to a proxy of its own, which has its access: the kubeconfig that it is given has none.
+func (w *world) throughProxy(ctx context.Context, m *manager) (string, error) {
+	access, err := m.kubeconfig()
+	if err != nil {
+		return "", err
+	}
+	binary, err := product("capstan")
+	if err != nil {
+		return "", err
+	}
+	var address, health int
+	if err := freePorts(&address, &health); err != nil {
+		return "", err
+	}
+	proxy, err := spawn(m.id()+"-proxy", health, binary, "capi-proxy", "--kubeconfig="+access,
+		"--address=127.0.0.1:"+strconv.Itoa(address), "--health-address=127.0.0.1:"+strconv.Itoa(health))
+	if err != nil {
+		return "", err
+	}
+	w.others = append(w.others, proxy)
+	if err := proxy.ready(ctx); err != nil {
+		return "", err
+	}
+	const here = "proxy"
+	path := filepath.Join(plane.Dir(), m.id()+"-proxy.kubeconfig")
+	err = clientcmd.WriteToFile(clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{here: {Server: fmt.Sprintf("http://127.0.0.1:%d", address)}},
+		Contexts:       map[string]*clientcmdapi.Context{here: {Cluster: here}},
+		CurrentContext: here,
+	}, path)
+	if err != nil {
+		return "", fmt.Errorf("writing the kubeconfig of the proxy of %s: %w", m.id(), err)
+	}
+	return path, nil
+}
+
+// shim is the program that converts private objects, and has the managers asked for admission.
+type shim struct {
+	*manager
+	port   int
+	routes string
+}
+
+// newShim gives the shim an address; it has no route yet.
+func newShim(world string) (*shim, error) {
+	m, err := newManager(world, "shim")
+	if err != nil {
+		return nil, err
+	}
+	return &shim{manager: m, port: m.webhooks, routes: filepath.Join(plane.Dir(), "routes.yaml")}, nil
+}
+
+// start runs the shim with the access that it is given where it is deployed, and a route to each manager.
+func (s *shim) start(ctx context.Context, managers map[string]*manager) error {
+	if err := s.writeRoutes(managers); err != nil {
+		return err
+	}
+	err := s.grant(ctx, []rbacv1.PolicyRule{{
+		APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, Verbs: []string{"get", "list", "watch"},
+	}})
+	if err != nil {
+		return err
+	}
+	access, err := s.kubeconfig()
+	if err != nil {
+		return err
+	}
+	certificates, err := serving(s.id())
+	if err != nil {
+		return err
+	}
+	binary, err := product("capi-shim")
+	if err != nil {
+		return err
+	}
+	s.child, err = spawn(s.id(), s.health, binary, "--kubeconfig="+access, "--routes="+s.routes, "--cert-dir="+certificates,
+		"--address=127.0.0.1:"+strconv.Itoa(s.port), "--health-address=127.0.0.1:"+strconv.Itoa(s.health), "--metrics-address=0")
+	if err != nil {
+		return err
+	}
+	return s.ready(ctx)
+}
+
+// writeRoutes leads from each component's name to its manager, as the administrator would.
+func (s *shim) writeRoutes(managers map[string]*manager) error {
+	type route struct {
+		Name   string `json:"name"`
+		URL    string `json:"url"`
+		CAFile string `json:"caFile"`
+	}
+	var routes []route
+	for _, m := range managers {
+		routes = append(routes, route{m.component, fmt.Sprintf("https://127.0.0.1:%d", m.webhooks), filepath.Join(plane.Dir(), "ca.crt")})
+	}
+	text, err := yaml.Marshal(map[string]any{"routes": routes})
+	if err != nil {
+		return fmt.Errorf("writing the routes of the shim: %w", err)
+	}
+	if err := os.WriteFile(s.routes, text, 0o600); err != nil {
+		return fmt.Errorf("writing the routes of the shim: %w", err)
+	}
+	return nil
+}

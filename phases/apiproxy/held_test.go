@@ -1,0 +1,53 @@
+package apiproxy
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestLease_holds_nothing_after_its_end(t *testing.T) {
+	room := newBudget(8 * heldStep)
+	held := &lease{of: room}
+	if body, err := held.whole(strings.NewReader(strings.Repeat("x", heldStep+1))); err != nil || len(body) != heldStep+1 {
+		t.Fatalf("%d, %v", len(body), err)
+	}
+	held.end()
+	if err := held.grow(1); !errors.Is(err, errNoRoom) {
+		t.Errorf("it grows after its end: %v", err)
+	}
+	if release, err := room.hold(8 * heldStep); err != nil {
+		t.Error(err)
+	} else {
+		release()
+	}
+}
+
+func TestLease_counts_what_is_made_of_a_document_too(t *testing.T) {
+	held := &lease{of: newBudget(4 * heldStep)}
+	defer held.end()
+	_, err := io.ReadAll(&leased{from: strings.NewReader(strings.Repeat("x", 2*heldStep)), by: held})
+	if !errors.Is(err, errNoRoom) {
+		t.Fatal(err)
+	}
+}
+
+func TestExchange_leaves_the_connection_to_the_next_request(t *testing.T) {
+	x := &exchange{body: lease{of: newBudget(1)}}
+	set := 0
+	deadline := func(time.Time) error {
+		set++
+		return nil
+	}
+	body := &clientBody{from: io.NopCloser(strings.NewReader("ab")), x: x, deadline: deadline}
+	if _, err := body.Read(make([]byte, 1)); err != nil || set != 1 {
+		t.Fatalf("%d, %v", set, err)
+	}
+	x.end()
+	if _, err := body.Read(make([]byte, 1)); !errors.Is(err, http.ErrBodyReadAfterClose) || set != 1 {
+		t.Fatalf("%d, %v", set, err)
+	}
+}
