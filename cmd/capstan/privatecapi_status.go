@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/hosted"
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
@@ -47,7 +48,8 @@ func hostedKey(names []string) (machine.Key, error) {
 		return "", nil
 	}
 	key := machine.Key(names[0])
-	if namespace, name := privatecapi.Split(key); namespace == "" || !routeForm.MatchString(name) {
+	namespace, name := privatecapi.Split(key)
+	if len(validation.IsDNS1123Label(namespace))+len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return "", fmt.Errorf("%q is not of the form NAMESPACE/NAME, such as clusters/example", names[0])
 	}
 	return key, nil

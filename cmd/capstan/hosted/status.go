@@ -102,7 +102,9 @@ func (h Hosted) row() Row {
 	}
 	r.State, r.Since, r.Waits, r.Deadline = record.State, record.Since, record.Reason, record.Deadline
 	switch {
-	case state.Alarm && m.Failed != guards.Reverted:
+	case record.State == guards.Failed && m.Failed == guards.Reverted:
+		r.code = view.CodeDone
+	case state.Alarm:
 		r.code = view.CodeLook
 	case record.State != guards.Private || m.Revert:
 		r.code = view.CodeOnItsWay

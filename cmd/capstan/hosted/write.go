@@ -22,15 +22,43 @@ const fieldManager = "capstan-act"
 // lookEvery is how often all HostedClusters are listed while the operator is waited for.
 const lookEvery = 500 * time.Millisecond
 
-// Write does what a plan says, bound to the version that was seen. With try the API server says whether it would take it, and stores
-// nothing.
+// triesToWrite is how often a write is bound to a newer version: HyperShift writes its HostedClusters often.
+const triesToWrite = 5
+
+// Write does what a plan says, bound to the version that was seen, or to a newer one of which the plan would be the same. With try
+// the API server says whether it would take it, and stores nothing.
 func (c *Cluster) Write(ctx context.Context, plan Plan, try bool) error {
-	p := plan.patch
-	namespace, name, kind, word := c.namespace, guards.ProgrammeName, configMaps, "ConfigMap"
+	object := "ConfigMap " + c.namespace + "/" + guards.ProgrammeName
+	if plan.patch.key != "" {
+		object = "HostedCluster " + string(plan.patch.key)
+	}
+	for range triesToWrite {
+		err := c.write(ctx, plan.patch, try)
+		if !apierrors.IsConflict(err) {
+			return inspect.Explain(err, c.host, "patch", object)
+		}
+		now, err := c.Look(ctx)
+		if err != nil {
+			return err
+		}
+		fresh, err := now.Plan(plan.Does, plan.patch.key)
+		if err != nil {
+			return err
+		}
+		if fresh.Nothing != "" || fresh.Shows != plan.Shows {
+			break
+		}
+		plan.patch.version = fresh.patch.version
+	}
+	return &inspect.Error{What: object + " was changed since it was looked at, and nothing was written", Next: "run it again"}
+}
+
+func (c *Cluster) write(ctx context.Context, p change, try bool) error {
+	namespace, name, kind := c.namespace, guards.ProgrammeName, configMaps
 	body := map[string]any{"metadata": map[string]any{"resourceVersion": p.version}, "data": map[string]any{p.name: p.value}}
 	if p.key != "" {
 		namespace, name = phases.Split(p.key)
-		kind, word = hostedClusters, "HostedCluster"
+		kind = hostedClusters
 		body = map[string]any{"metadata": map[string]any{"resourceVersion": p.version, "annotations": map[string]any{p.name: p.value}}}
 	}
 	patch, err := json.Marshal(body)
@@ -42,11 +70,7 @@ func (c *Cluster) Write(ctx context.Context, plan Plan, try bool) error {
 		options.DryRun = []string{metav1.DryRunAll}
 	}
 	_, err = c.dynamic.Resource(kind).Namespace(namespace).Patch(ctx, name, types.MergePatchType, patch, options)
-	object := word + " " + namespace + "/" + name
-	if apierrors.IsConflict(err) {
-		return &inspect.Error{What: object + " was changed since it was looked at, and nothing was written", Next: "run it again", Err: err}
-	}
-	return inspect.Explain(err, c.host, "patch", object)
+	return err
 }
 
 // Wait waits until the operator says that it has seen an act, or why it will not do it, and returns what it says of the one
