@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -159,19 +160,26 @@ func (f *hostedActFlags) do(ctx context.Context, in io.Reader, tell io.Writer, c
 		return plan, err
 	}
 	plan.Done = true
+	var refused error
 	if plan.Unheard != "" {
 		fmt.Fprintf(tell, "\nDone. The operator does not answer to this: %s.\n", message.Line(plan.Unheard))
 	} else {
-		var err error
-		if plan.Says, err = cluster.Wait(ctx, plan, f.timeout); err != nil {
-			return plan, err
-		}
-		plan.Confirmed = true
-		fmt.Fprintln(tell, "\nDone, and the operator has seen it.")
-		if plan.Says != "" {
-			fmt.Fprintln(tell, "It says: "+message.Line(plan.Says))
-		}
+		plan.Says, refused = cluster.Wait(ctx, plan, f.timeout)
+		plan.Confirmed = refused == nil
+		tellHeard(tell, plan)
 	}
 	_, err := fmt.Fprintf(tell, "To look: %s\nTo take it back: %s\n", plan.Next, plan.Undo)
-	return plan, err
+	return plan, errors.Join(refused, err)
+}
+
+// tellHeard says what the operator says of what was written.
+func tellHeard(tell io.Writer, plan hosted.Plan) {
+	said := "Written, and not confirmed by the operator."
+	if plan.Confirmed {
+		said = "Done, and the operator has seen it."
+	}
+	fmt.Fprintln(tell, "\n"+said)
+	if plan.Says != "" {
+		fmt.Fprintln(tell, "It says: "+message.Line(plan.Says))
+	}
 }

@@ -86,6 +86,26 @@ func TestPrivateCAPI_writes_only_what_somebody_has_agreed_to(t *testing.T) {
 	}
 }
 
+// silent is an operator that says nothing new.
+type silent struct{ aHostedCluster }
+
+func (s *silent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.aHostedCluster.ServeHTTP(w, r)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.paused = false
+}
+
+func TestPrivateCAPI_says_what_takes_back_what_nobody_has_confirmed(t *testing.T) {
+	text, err := privately(t, &silent{}, "pause", "clusters/a", "--yes", "--timeout", "1ms")
+	if err == nil || !strings.Contains(err.Error(), "no operator runs") || !strings.Contains(text, "To take it back: capstan private-capi resume clusters/a") {
+		t.Errorf("%v:\n%s", err, text)
+	}
+	if text, err = privately(t, &silent{}, "pause", "clusters/a", "--yes", "--timeout", "1ms", "-o", "json"); err == nil || !strings.Contains(text, `"confirmed": false`) {
+		t.Errorf("%v:\n%s", err, text)
+	}
+}
+
 func TestPrivateCAPI_tells_how_hosted_clusters_stand(t *testing.T) {
 	for name, c := range map[string]struct{ arguments, says string }{
 		"all":            {"status", "1 in all: 1 Eligible"},

@@ -55,23 +55,31 @@ func hostedKey(names []string) (machine.Key, error) {
 	return key, nil
 }
 
-// closer looks at all, or at the one that is named, by the clock of the API server.
-func (f *hostedFlags) closer(ctx context.Context, names []string) (seen hosted.Seen, key machine.Key, now time.Time, err error) {
-	if err = textOrJSON(f.output); err != nil {
-		return seen, key, now, err
+// closely is what a command looks at: all HostedClusters, or the one that is named, by the clock of the API server.
+type closely struct {
+	hosted.Seen
+	key machine.Key
+	now time.Time
+}
+
+func (f *hostedFlags) closer(ctx context.Context, names []string) (closely, error) {
+	if err := textOrJSON(f.output); err != nil {
+		return closely{}, err
 	}
-	if key, err = hostedKey(names); err != nil {
-		return seen, key, now, err
+	key, err := hostedKey(names)
+	if err != nil {
+		return closely{}, err
 	}
 	cluster, err := f.cluster()
 	if err != nil {
-		return seen, key, now, err
+		return closely{}, err
 	}
-	if seen, err = cluster.Closer(ctx, key); err != nil {
-		return seen, key, now, err
+	seen, err := cluster.Closer(ctx, key)
+	if err != nil {
+		return closely{}, err
 	}
-	now, err = cluster.Now()
-	return seen, key, now, err
+	now, err := cluster.Now()
+	return closely{seen, key, now}, err
 }
 
 func privateStatusCommand() *cobra.Command {
@@ -98,13 +106,13 @@ Exit codes: 0 if it could be read, 1 if not, or if there is no such HostedCluste
   capstan private-capi status -o json | jq '.hostedClusters[] | select(.failed != null) | .hostedCluster'`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			seen, key, now, err := f.closer(cmd.Context(), names)
+			seen, err := f.closer(cmd.Context(), names)
 			if err != nil {
 				return err
 			}
-			status, err := seen.Status(key)
+			status, err := seen.Status(seen.key)
 			if err == nil {
-				err = tell(cmd.OutOrStdout(), f.output, status, now)
+				err = tell(cmd.OutOrStdout(), f.output, status, seen.now)
 			}
 			if err != nil || !exitCode {
 				return err
@@ -132,15 +140,15 @@ The exit code is 1 if it could not be read, or if there is no such HostedCluster
   capstan private-capi explain clusters/example -o json | jq -r .next`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			seen, key, now, err := f.closer(cmd.Context(), names)
+			seen, err := f.closer(cmd.Context(), names)
 			if err != nil {
 				return err
 			}
-			explanation, err := seen.Explain(key)
+			explanation, err := seen.Explain(seen.key)
 			if err != nil {
 				return err
 			}
-			return tell(cmd.OutOrStdout(), f.output, explanation, now)
+			return tell(cmd.OutOrStdout(), f.output, explanation, seen.now)
 		},
 	}
 	f.add(cmd.Flags())

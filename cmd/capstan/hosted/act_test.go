@@ -114,11 +114,15 @@ var acts = map[string]struct {
 		`{"metadata":{"annotations":{"capstan.openshift.io/private-capi-paused":null},"resourceVersion":"7"}}`, "capstan private-capi pause clusters/a", "Eligible", inTurn,
 	},
 	"a pause of all": {
-		Pause, "", map[string]any{"retention": "72h"}, one("a", "Eligible", inTurn, legacyMarks),
+		Pause, "",
+		map[string]any{"retention": "72h"},
+		one("a", "Eligible", inTurn, legacyMarks),
 		`{"data":{"paused":"true"},"metadata":{"resourceVersion":"3"}}`, "capstan private-capi resume", "Eligible", "the programme is paused by ConfigMap capstan-private-capi",
 	},
 	"its end for all": {
-		Resume, "", map[string]any{"paused": "true"}, one("a", "Eligible", "the programme is paused by ConfigMap capstan-private-capi", legacyMarks),
+		Resume, "",
+		map[string]any{"paused": "true"},
+		one("a", "Eligible", "the programme is paused by ConfigMap capstan-private-capi", legacyMarks),
 		`{"data":{"paused":null},"metadata":{"resourceVersion":"3"}}`, "capstan private-capi pause", "Checking", "",
 	},
 	"a retry": {

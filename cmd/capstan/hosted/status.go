@@ -81,7 +81,7 @@ type Row struct {
 }
 
 // untold is what stands in place of what the operator says where it says nothing.
-const untold = "no operator tells of it: does one run with --private-capi-image?"
+const untold = "no operator tells of it, as one does that runs with --private-capi-image"
 
 // row is how a HostedCluster stands.
 func (h Hosted) row() Row {
