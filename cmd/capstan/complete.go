@@ -34,6 +34,13 @@ var argumentNames = map[string]namer{
 	"capstan history":             revisionsRemembered,
 	"capstan status boot-images":  bootImageTargets,
 	"capstan explain boot-images": bootImageTargets,
+
+	"capstan private-capi status":  hostedClusters,
+	"capstan private-capi explain": hostedClusters,
+	"capstan private-capi pause":   hostedClusters,
+	"capstan private-capi resume":  hostedClusters,
+	"capstan private-capi retry":   hostedClusters,
+	"capstan private-capi revert":  hostedClusters,
 }
 
 // takeFiles are the commands whose arguments are files or folders.

@@ -179,3 +179,17 @@ func bootImageTargets(ctx context.Context, cmd *cobra.Command) []cobra.Completio
 	}
 	return look.Keys()
 }
+
+// hostedClusters are those that have a machine of their own.
+func hostedClusters(ctx context.Context, cmd *cobra.Command) []cobra.Completion {
+	f := hostedFlags{Access: *accessOf(cmd), namespace: typedFlag(cmd, "operator-namespace")}
+	cluster, err := f.cluster()
+	if err != nil {
+		return nil
+	}
+	names, err := cluster.Names(ctx)
+	if err != nil {
+		return nil
+	}
+	return names
+}

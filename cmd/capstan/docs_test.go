@@ -166,6 +166,9 @@ func TestStatus_says_which_exit_code_each_state_has(t *testing.T) {
 }
 
 func flagsOf(command *cobra.Command, into map[string]bool) {
+	for _, child := range command.Commands() {
+		flagsOf(child, into)
+	}
 	for _, line := range lines(command.Flags().FlagUsages()) {
 		for _, found := range regexp.MustCompile(`--([a-z][a-z-]*)`).FindAllStringSubmatch(line, -1) {
 			into[found[1]] = true

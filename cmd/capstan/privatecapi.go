@@ -11,6 +11,9 @@ and the groups below it, beside the platform's own in cluster.x-k8s.io.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(privateManifestsCommand())
+	cmd.AddCommand(
+		privateManifestsCommand(), privateStatusCommand(), privateExplainCommand(),
+		privatePauseCommand(), privateResumeCommand(), privateRetryCommand(), privateRevertCommand(),
+	)
 	return cmd
 }

@@ -2,14 +2,19 @@ package privatecapi
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/capstan-capi/capstan/controllers/view"
+	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
 	table "github.com/capstan-capi/capstan/machine/privatecapi"
 	phases "github.com/capstan-capi/capstan/phases/privatecapi"
+	"github.com/capstan-capi/capstan/phases/records"
 )
 
 var tableView = view.TableOf(table.Table)
@@ -62,4 +67,20 @@ func look(ctx context.Context, get view.Getter, key machine.Key) (view.Seen, err
 		Record: record, Waits: record.Reason, Untold: untold,
 		Status: Status{Head: view.HeadOf(tableView, record, "", record.Reason), HostedCluster: string(key)},
 	}, nil
+}
+
+// Record reads what the operator has stored of a HostedCluster in its namespace, which tells more than the condition. found is false
+// where nothing is stored; what was stored of another object of the same name has another UID.
+func Record(ctx context.Context, get view.Getter, namespace string, key machine.Key) (record machine.Record, found bool, err error) {
+	at := records.NewConfigMaps[guards.Facts, phases.Works](records.Options{Namespace: namespace, Name: recordsName}).ConfigMapOf(key)
+	stored := &corev1.ConfigMap{}
+	if found, err = get(ctx, corev1.SchemeGroupVersion.WithResource("configmaps"), "ConfigMap", at.Namespace, at.Name, stored); err != nil || !found {
+		return machine.Record{}, false, err
+	}
+	all, err := records.Of(stored)
+	if err != nil {
+		return machine.Record{}, false, fmt.Errorf("reading what is stored of HostedCluster %s: %w", key, err)
+	}
+	record, found = all[key]
+	return record, found, nil
 }

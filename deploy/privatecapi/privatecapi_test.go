@@ -103,6 +103,31 @@ func TestTheShimReadsDefinitionsAndWritesNothing(t *testing.T) {
 	}
 }
 
+func TestRolesForPeopleReachWhatTheyReadAndWriteNothingElse(t *testing.T) {
+	bound := map[string]bool{}
+	writes := map[string][]string{}
+	for _, object := range objects(t) {
+		switch object.GetKind() {
+		case "ClusterRoleBinding":
+			bound[as[rbacv1.ClusterRoleBinding](t, object).RoleRef.Name] = true
+		case "ClusterRole":
+			for _, rule := range as[rbacv1.ClusterRole](t, object).Rules {
+				if slices.Contains(rule.Verbs, "patch") {
+					writes[object.GetName()] = append(writes[object.GetName()], strings.Join(rule.Resources, ",")+strings.Join(rule.ResourceNames, ","))
+				}
+			}
+		}
+	}
+	for _, role := range []string{"capstan-private-capi-view", "capstan-private-capi-operate"} {
+		if bound[role] {
+			t.Errorf("%s is bound to somebody", role)
+		}
+	}
+	if got := writes["capstan-private-capi-operate"]; !slices.Equal(got, []string{"hostedclusters", "configmapscapstan-private-capi"}) || writes["capstan-private-capi-view"] != nil {
+		t.Errorf("people may write %v", writes)
+	}
+}
+
 func TestTheShimIsReachedByItsServiceAndOneOfItIsLeft(t *testing.T) {
 	deployment, service, budget := only[appsv1.Deployment](t, "Deployment"), only[corev1.Service](t, "Service"), only[policyv1.PodDisruptionBudget](t, "PodDisruptionBudget")
 	pods := labels.Set(deployment.Spec.Template.Labels)

@@ -21,7 +21,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
-	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/acts"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 )
@@ -131,6 +130,3 @@ func (c *Cluster) patch(ctx context.Context, metadata map[string]any, try bool) 
 	_, err = c.dynamic.Resource(clusterAPIs).Patch(ctx, phases.Singleton, types.MergePatchType, patch, options)
 	return err
 }
-
-// moment writes a time for people.
-func moment(at time.Time) string { return machine.Moment(at) }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -179,19 +178,5 @@ func (c *Cluster) told(ctx context.Context) (seen, error) {
 
 // running says whether an operator is at work, as far as its Lease tells.
 func (c *Cluster) running(ctx context.Context) string {
-	const restart = "; what was written stands, and an operator that starts obeys it"
-	lease, err := c.leases.Leases(c.namespace).Get(ctx, c.lease, metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		return fmt.Sprintf("no operator runs, or it runs without Lease %s/%s%s", c.namespace, c.lease, restart)
-	case err != nil:
-		return fmt.Sprintf("whether one runs cannot be told (%v)", err)
-	case lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" || lease.Spec.RenewTime == nil:
-		return fmt.Sprintf("no operator runs: nobody holds Lease %s/%s%s", c.namespace, c.lease, restart)
-	}
-	now, err := c.clock.Now()
-	if err == nil && now.Sub(lease.Spec.RenewTime.Time) > time.Minute {
-		return fmt.Sprintf("no operator runs: Lease %s/%s was renewed the last time at %s%s", c.namespace, c.lease, moment(lease.Spec.RenewTime.Time), restart)
-	}
-	return "one runs, and may not be able to write its report; look at capstan status"
+	return inspect.Running(ctx, c.leases, c.clock, c.namespace, c.lease)
 }
