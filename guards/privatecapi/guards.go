@@ -209,7 +209,7 @@ func MarkFor(f Facts) (due Direction, known bool) {
 // TurnIsOurs asks whether this HostedCluster may be moved, and now.
 var TurnIsOurs = guard{
 	Name: "TurnIsOurs",
-	Doc:  "It is reconciled by the old operator and has no failed move, or it is reconciled by the new one, somebody has asked for it to be moved back, and the old operator is still needed. No HostedCluster is locked, nothing is paused, it is not being deleted, and it comes first: least recently refused, then oldest.",
+	Doc:  "It is reconciled by the old operator and has no failed move, or it is reconciled by the new one, somebody has asked for it to be moved back, and the old operator is still needed. The programme is enabled, no HostedCluster is locked, nothing is paused, it is not being deleted, and it comes first: least recently refused, then oldest.",
 	Ask: seen(func(f Facts) machine.Answer {
 		if wants := f.wantsToMove(); wants.Truth != machine.Yes {
 			return wants
@@ -223,6 +223,8 @@ var TurnIsOurs = guard{
 			return machine.SayNo(f.Cluster.String() + " has annotation " + PausedAnnotation)
 		case !p.Known:
 			return machine.SayUnknown("ConfigMap " + ProgrammeName + " and the other HostedClusters have not been looked at yet")
+		case p.Enabled.IsZero():
+			return machine.SayNo("nobody has enabled the programme: there is no ConfigMap " + ProgrammeName)
 		case p.Paused:
 			return machine.SayNo("the programme is paused by ConfigMap " + ProgrammeName)
 		case p.LockedElsewhere != "":

@@ -162,6 +162,7 @@ func TestGuards_of_the_turn(t *testing.T) {
 		"TurnIsOurs/locked":                {TurnIsOurs, with(old, func(f *Facts) { f.Marks.Companion = ours }), machine.No, "is locked"},
 		"TurnIsOurs/paused":                {TurnIsOurs, with(old, func(f *Facts) { f.Marks.Paused = true }), machine.No, PausedAnnotation},
 		"TurnIsOurs/all are paused":        {TurnIsOurs, with(old, func(f *Facts) { f.Programme.Paused = true }), machine.No, "paused by ConfigMap"},
+		"TurnIsOurs/nothing is enabled":    {TurnIsOurs, with(old, func(f *Facts) { f.Programme.Enabled = time.Time{} }), machine.No, "there is no ConfigMap"},
 		"TurnIsOurs/another is locked":     {TurnIsOurs, with(old, func(f *Facts) { f.Programme.LockedElsewhere = "clusters/b" }), machine.No, "clusters/b is locked"},
 		"TurnIsOurs/nobody knows of all":   {TurnIsOurs, with(old, func(f *Facts) { f.Programme.Known = false }), machine.Unknown, ""},
 		"TurnIsOurs/another comes first":   {TurnIsOurs, with(old, func(f *Facts) { f.Turn = Turn{Known: true, Of: "clusters/b"} }), machine.No, "clusters/b comes first"},
