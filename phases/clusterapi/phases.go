@@ -145,9 +145,9 @@ type memory struct {
 	// history tells of the former, and the latter is looked for again.
 	takenUp string
 	// endedPin is the text of the pin that has ended last, or was taken back: what ended it may be undone, and it does not begin again.
-	// Lost, it counts again only if the newest revision was listed for it, or within the time to take it up.
-	endedPin string
-	triedPin triedPin
+	// Lost, it counts again only if the newest revision was listed for it, or within the time to take it up. endedPinBy says by what.
+	endedPin, endedPinBy string
+	triedPin             triedPin
 	// endedConsent is the text of the consent to an uninstallation that has ended last, by whatever clock. Lost, the clock of then counts.
 	endedConsent string
 	// besidePin is what the list asked for when it was looked into beside a pin. Lost, that is done again.

@@ -1,6 +1,7 @@
 package clusterapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -75,7 +76,7 @@ func (p *Pass) askPin(ctx context.Context, act acts.Act, told *guards.Act) {
 	text := fmt.Sprint(act)
 	defer func() {
 		if told.Ended {
-			p.memory.endedPin, p.memory.takenUp = text, ""
+			p.memory.endedPin, p.memory.endedPinBy, p.memory.takenUp = text, cmp.Or(told.Void, beginsNotAgain), ""
 		}
 	}()
 	if p.endsPin(act, text, told); told.Ended {
@@ -137,13 +138,16 @@ func (p *Pass) decidePin(ctx context.Context, text, early string, known history.
 	}
 }
 
+// beginsNotAgain is told of a pin that has ended, or was taken back, and whose text is there.
+const beginsNotAgain = "it has ended before, and does not begin again; ask again"
+
 // endsPin tells what has ended a pin.
 func (p *Pass) endsPin(act acts.Act, text string, told *guards.Act) {
 	list, now := act.List(), p.world.list
 	switch {
 	case told.Ended:
 	case p.memory.endedPin == text:
-		told.Void, told.Ended = "it has ended before, and does not begin again; ask again", true
+		told.Void, told.Ended = p.memory.endedPinBy, true
 	case list != "" && now != "" && list != now:
 		told.Void, told.Ended = "it ended when the list of images changed", true
 	}

@@ -242,19 +242,20 @@ func TestAskPin_stays_with_what_is_newest_when_the_history_is_lost(t *testing.T)
 	}
 }
 
-func TestAskPin_that_has_ended_does_not_begin_again(t *testing.T) {
+func TestAskPin_that_has_ended_does_not_begin_again_and_goes_on_saying_why(t *testing.T) {
 	p, _, _ := pinning(t, atNoon, anAct("", "revision: 1", "list: 0123456789abcdef"))
-	look := func(list string) (standing, ended bool) {
-		p.world.list, p.world.pin, p.world.refs = list, nil, []images.Ref{ref("two")}
-		told := p.readActs(t.Context())[0]
-		return p.world.pin.stands(), told.Ended
-	}
 	for _, row := range []struct {
-		list            string
-		standing, ended bool
-	}{{"0123456789abcdef", true, false}, {"another", false, true}, {"0123456789abcdef", false, true}} {
-		if standing, ended := look(row.list); standing != row.standing || ended != row.ended {
-			t.Errorf("with list %s it stands is %v, ended %v", row.list, standing, ended)
+		list     string
+		standing bool
+		why      string
+	}{
+		{"0123456789abcdef", true, ""}, {"another", false, "it ended when the list of images changed"},
+		{"0123456789abcdef", false, "it ended when the list of images changed"},
+	} {
+		p.world.list, p.world.pin, p.world.refs = row.list, nil, []images.Ref{ref("two")}
+		told := p.readActs(t.Context())[0]
+		if standing := p.world.pin.stands(); standing != row.standing || told.Ended == row.standing || told.Void != row.why {
+			t.Errorf("with list %s it stands is %v, told is %v", row.list, standing, told)
 		}
 	}
 }

@@ -83,6 +83,6 @@ func (p *Pass) takenBack() {
 		asked = fmt.Sprint(act)
 	}
 	if m := &p.memory; m.takenUp != "" && m.takenUp != asked {
-		m.endedPin, m.takenUp = m.takenUp, ""
+		m.endedPin, m.endedPinBy, m.takenUp = m.takenUp, beginsNotAgain, ""
 	}
 }
