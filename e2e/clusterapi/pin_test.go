@@ -131,7 +131,7 @@ var _ = Describe("A pin", func() {
 		v := installed(ctx, 5)
 		Expect(imageOf(v)).To(Equal(only(listed)))
 		Expect(setting(ctx, configMap("where", ""))).To(Equal("Azure two"))
-		Expect(admin().run(ctx, 0, "status")).To(MatchRegexp(`pin to revision 1 by .*\(ended: it ended with another minor release`))
+		Expect(admin().run(ctx, 0, "status")).To(MatchRegexp(`pin to revision 1 by .*\(ended with another minor release`))
 		until(ctx, "upgrades to be allowed again", says("Upgradeable", "True", "AsExpected"))
 	})
 

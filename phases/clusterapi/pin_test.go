@@ -249,7 +249,8 @@ func TestAskPin_that_has_ended_does_not_begin_again_and_goes_on_saying_why(t *te
 		standing bool
 		why      string
 	}{
-		{"0123456789abcdef", true, ""}, {"another", false, "it ended when the list of images changed"},
+		{"0123456789abcdef", true, ""},
+		{"another", false, "it ended when the list of images changed"},
 		{"0123456789abcdef", false, "it ended when the list of images changed"},
 	} {
 		p.world.list, p.world.pin, p.world.refs = row.list, nil, []images.Ref{ref("two")}
