@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capstan-capi/capstan/deploy"
 	"github.com/capstan-capi/capstan/deploy/privatecapi"
 )
 
@@ -153,6 +154,21 @@ func TestTheFenceIsAboutAllGroupsThatMoveAndDenies(t *testing.T) {
 			if !slices.Contains(groups, prefix+base) {
 				t.Errorf("%s%s is not fenced", prefix, base)
 			}
+		}
+	}
+	shipped, err := deploy.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range shipped {
+		if object.GetName() != "capstan-writes" || object.GetKind() != "ValidatingAdmissionPolicy" {
+			continue
+		}
+		writes := as[admissionregistrationv1.ValidatingAdmissionPolicy](t, object)
+		if behind := "request.resource.group in ['" + strings.Join(groups, "', '") + "']"; !slices.ContainsFunc(writes.Spec.Variables, func(v admissionregistrationv1.Variable) bool {
+			return v.Name == "moves" && strings.Contains(v.Expression, behind)
+		}) {
+			t.Errorf("policy capstan-writes does not let a move write %v", groups)
 		}
 	}
 	if len(groups) != 14 || *policy.Spec.FailurePolicy != admissionregistrationv1.Fail {
