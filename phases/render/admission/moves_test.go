@@ -1,7 +1,6 @@
 package admission_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,10 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiserver "k8s.io/apiserver/pkg/admission"
 
-	guards "github.com/capstan-capi/capstan/guards/privatecapi"
-	legacy "github.com/capstan-capi/capstan/phases/legacyoperator"
-	moves "github.com/capstan-capi/capstan/phases/privatecapi"
-	"github.com/capstan-capi/capstan/phases/render/admission"
 	"github.com/capstan-capi/capstan/phases/render/admission/admissiontest"
 )
 
@@ -61,28 +56,6 @@ func checkMoved(t *testing.T, verb string, rows map[string]moved) {
 				}
 			}
 		})
-	}
-}
-
-func TestWrites_knows_what_a_move_writes_by_the_names_that_the_move_has_for_it(t *testing.T) {
-	words := []string{
-		guards.ScopeAnnotation, guards.PreviousScopeAnnotation, guards.PrivateTypesAnnotation, guards.MigrationAnnotation, guards.FailedAnnotation,
-		guards.CompanionAnnotation, guards.RevertAnnotation, guards.MigratedFromAnnotation, guards.Finalizer, guards.FenceLabel, moves.Condition,
-		moves.PriorPause, moves.PriorReplicas, moves.PriorTemplate, moves.KubeconfigAnnotation, moves.SidecarName,
-	}
-	for _, component := range moves.Components {
-		words = append(words, component.Name)
-	}
-	var text string
-	for _, o := range admission.Shipped.Objects() {
-		if o.GetName() == "capstan-writes" {
-			text += fmt.Sprint(o.Object)
-		}
-	}
-	for _, word := range append(words, legacy.SinceAnnotation, legacy.ReplicasAnnotation) {
-		if !strings.Contains(text, "'"+word+"'") {
-			t.Errorf("the policy does not know %s", word)
-		}
 	}
 }
 
