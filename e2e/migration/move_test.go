@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -178,6 +179,7 @@ func secretUIDs(ctx context.Context) map[string]types.UID {
 
 var _ = Describe("a hosted cluster", Ordered, func() {
 	var operator *harness.Operator
+	var began cluster.Mark
 	AfterAll(func() {
 		if operator != nil {
 			Expect(operator.Stop()).To(Succeed())
@@ -195,7 +197,8 @@ var _ = Describe("a hosted cluster", Ordered, func() {
 		Expect(before).To(HaveLen(6))
 		createOldOperator(ctx)
 		Expect(env.Client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: harness.OperatorNamespace, Name: "capstan-private-capi"}})).To(Succeed())
-		began, err := env.Cluster.Mark(ctx)
+		var err error
+		began, err = env.Cluster.Mark(ctx)
 		Expect(err).NotTo(HaveOccurred())
 		operator, err = env.StartOperator(harness.OperatorOptions{Arguments: []string{"--private-capi-image=registry.example.com/capstan:1", "--legacy-operator=hypershift/operator"}})
 		Expect(err).NotTo(HaveOccurred())
@@ -260,6 +263,9 @@ var _ = Describe("a hosted cluster", Ordered, func() {
 			return nil
 		})
 		Expect(old.Annotations).To(HaveKeyWithValue("capstan.openshift.io/replicas-before", "1"))
+		log, err := env.Cluster.RequestsSince(ctx, began)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(log.Where(func(r cluster.Request) bool { return r.Code == http.StatusForbidden && r.IsBy(harness.UserAgent) && !r.DryRun })).To(BeEmpty())
 	}, SpecTimeout(3*time.Minute))
 })
 
