@@ -20,6 +20,9 @@ var files embed.FS
 // Definitions are those of the core's private types.
 func Definitions() ([]*unstructured.Unstructured, error) { return parse("crds.yaml") }
 
+// LegacyOperator is what lets the operator retire HyperShift's old one, which kustomization.yaml does not list.
+func LegacyOperator() ([]*unstructured.Unstructured, error) { return parse("legacy-operator.yaml") }
+
 // Objects are those of every file that kustomization.yaml lists, in the order of that list.
 func Objects() ([]*unstructured.Unstructured, error) {
 	text, err := files.ReadFile("kustomization.yaml")

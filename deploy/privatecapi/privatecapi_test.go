@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capstan-capi/capstan/deploy"
 	"github.com/capstan-capi/capstan/deploy/privatecapi"
 )
 
@@ -61,7 +62,7 @@ func TestEveryFileOfTheFolderIsListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		apart := []string{"kustomization.yaml", "sidecar.yaml"} // a patch, and nothing to apply
+		apart := []string{"kustomization.yaml", "sidecar.yaml", "legacy-operator.yaml"} // a patch, and what is applied by itself
 		if !slices.Contains(apart, file) && !strings.Contains(string(list), "\n- "+file+"\n") {
 			t.Errorf("kustomization.yaml does not list %s", file)
 		}
@@ -180,6 +181,21 @@ func TestTheFenceIsAboutAllGroupsThatMoveAndDenies(t *testing.T) {
 			}
 		}
 	}
+	shipped, err := deploy.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range shipped {
+		if object.GetName() != "capstan-writes" || object.GetKind() != "ValidatingAdmissionPolicy" {
+			continue
+		}
+		writes := as[admissionregistrationv1.ValidatingAdmissionPolicy](t, object)
+		if behind := "request.resource.group in ['" + strings.Join(groups, "', '") + "']"; !slices.ContainsFunc(writes.Spec.Variables, func(v admissionregistrationv1.Variable) bool {
+			return v.Name == "moves" && strings.Contains(v.Expression, behind)
+		}) {
+			t.Errorf("policy capstan-writes does not let a move write %v", groups)
+		}
+	}
 	if len(groups) != 14 || *policy.Spec.FailurePolicy != admissionregistrationv1.Fail {
 		t.Errorf("fenced are %v", groups)
 	}
@@ -215,5 +231,33 @@ func TestTheSidecarComesFirstIsReadyAndStaysSmall(t *testing.T) {
 	}
 	if !slices.Contains(sidecar.Args, "--address=127.0.0.1:8080") {
 		t.Errorf("it is started with %v", sidecar.Args)
+	}
+}
+
+func TestTheVerbsThatPolicyWritesAsksForAreGivenWhereThePagesSay(t *testing.T) {
+	for _, object := range objects(t) {
+		if object.GetKind() != "ClusterRole" && object.GetKind() != "Role" {
+			continue
+		}
+		role := as[rbacv1.ClusterRole](t, object) // a Role has the same fields
+		for _, rule := range role.Rules {
+			if slices.Contains(rule.Verbs, "move") && (role.Name != "capstan-private-capi" || !slices.Equal(rule.APIGroups, []string{"hypershift.openshift.io"}) || !slices.Equal(rule.Resources, []string{"hostedclusters"})) {
+				t.Errorf("%s has the verb move on %v", role.Name, rule)
+			}
+			if slices.Contains(rule.Verbs, "retire") || slices.Contains(rule.Verbs, "*") {
+				t.Errorf("%s has %v on %v", role.Name, rule.Verbs, rule.Resources)
+			}
+		}
+	}
+	legacy, err := privatecapi.LegacyOperator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	role, binding := as[rbacv1.Role](t, legacy[0]), as[rbacv1.RoleBinding](t, legacy[1])
+	if len(role.Rules) != 1 || len(role.Rules[0].ResourceNames) != 1 || !slices.Contains(role.Rules[0].Verbs, "retire") || slices.Contains(role.Rules[0].Verbs, "update") {
+		t.Errorf("it may %v", role.Rules)
+	}
+	if binding.RoleRef.Name != role.Name || binding.Namespace != role.Namespace || binding.Subjects[0].Name != "capstan" {
+		t.Errorf("the rights are bound to %v", binding.Subjects)
 	}
 }

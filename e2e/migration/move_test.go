@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -72,9 +72,10 @@ func ownedBy(o *unstructured.Unstructured) metav1.OwnerReference {
 // createHosted makes a hosted cluster with two machines, and what belongs to them.
 func createHosted(ctx context.Context) {
 	GinkgoHelper()
-	for _, name := range []string{hostedNamespace, namespace} {
-		Expect(env.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
-	}
+	Expect(env.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: hostedNamespace}})).To(Succeed())
+	Expect(env.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: namespace, Labels: map[string]string{"hypershift.openshift.io/hosted-control-plane": "true"}, // as HyperShift has it
+	}})).To(Succeed())
 	create(ctx, hypershift, "hostedclusters", "HostedCluster", hostedNamespace, hostedName, nil, map[string]any{"platform": "None"}, nil)
 	reference := func(kind, name string) map[string]any {
 		return map[string]any{"apiGroup": provider + standard, "kind": kind, "name": name}
@@ -98,6 +99,19 @@ func createHosted(ctx context.Context) {
 	for _, name := range []string{"control-plane-operator", "cluster-api", "capi-provider"} {
 		createComponent(ctx, name)
 	}
+}
+
+// createOldOperator makes a Deployment in the old operator's place, which does nothing.
+func createOldOperator(ctx context.Context) {
+	GinkgoHelper()
+	labels := map[string]string{"app": "operator"}
+	Expect(env.Client.Create(ctx, &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "hypershift", Name: "operator"},
+		Spec: appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "operator", Image: "registry.example.com/operator"}}},
+		}},
+	})).To(Succeed())
 }
 
 func machines() []string { return []string{hostedName + "-0", hostedName + "-1"} }
@@ -164,30 +178,33 @@ func secretUIDs(ctx context.Context) map[string]types.UID {
 }
 
 var _ = Describe("a hosted cluster", Ordered, func() {
+	var operator *harness.Operator
+	var began cluster.Mark
+	AfterAll(func() {
+		if operator != nil {
+			Expect(operator.Stop()).To(Succeed())
+		}
+	})
+
 	It("moves to private types, and what belongs to it stays", func(ctx SpecContext) {
 		Expect(env.Begin(ctx, harness.World{})).To(Succeed())
+		Expect(env.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "hypershift"}})).To(Succeed())
 		for _, o := range shippedFor() {
 			Expect(env.Client.Create(ctx, o)).To(Succeed())
 		}
-		// The policy of what the operator may write knows its own installation only, and nothing of hosted clusters.
-		Expect(env.Client.Delete(ctx, &admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "capstan-writes"}})).To(Succeed())
 		createHosted(ctx)
 		before, secrets := stored(ctx, standard), secretUIDs(ctx)
 		Expect(before).To(HaveLen(6))
+		createOldOperator(ctx)
 		Expect(env.Client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: harness.OperatorNamespace, Name: "capstan-private-capi"}})).To(Succeed())
-		began, err := env.Cluster.Mark(ctx)
+		var err error
+		began, err = env.Cluster.Mark(ctx)
 		Expect(err).NotTo(HaveOccurred())
-		operator, err := env.StartOperator(harness.OperatorOptions{Arguments: []string{"--private-capi-image=registry.example.com/capstan:1"}})
+		operator, err = env.StartOperator(harness.OperatorOptions{Arguments: []string{"--private-capi-image=registry.example.com/capstan:1", "--legacy-operator=hypershift/operator"}})
 		Expect(err).NotTo(HaveOccurred())
-		DeferCleanup(func() error { return operator.Stop() })
 
 		eventually(ctx, "the hosted cluster to have private types, and no lock", func(ctx context.Context) error {
-			o := hosted(ctx)
-			marks := o.GetAnnotations()
-			if _, locked := marks["hypershift.openshift.io/migration-in-progress"]; locked || marks["hypershift.openshift.io/private-capi-types"] != "true" {
-				return errors.New(told(o))
-			}
-			return nil
+			return isFree(ctx, "hypershift.openshift.io/private-capi-types", "true")
 		})
 
 		Expect(stored(ctx, standard)).To(BeEmpty())
@@ -213,7 +230,62 @@ var _ = Describe("a hosted cluster", Ordered, func() {
 		Expect(deployment.Annotations).NotTo(HaveKey(ContainSubstring("capstan.openshift.io/")))
 		expectNoMachineDeletedWithFinalizers(ctx, began)
 	}, SpecTimeout(6*time.Minute))
+
+	It("moves back where that is asked for, and again once the mark is taken off", func(ctx SpecContext) {
+		before := stored(ctx, private)
+		annotate(ctx, `{"capstan.openshift.io/private-capi-revert":"please"}`)
+		eventually(ctx, "the hosted cluster to have standard types, and no lock", func(ctx context.Context) error {
+			return isFree(ctx, "hypershift.openshift.io/migration-failed", "reverted")
+		})
+		Expect(stored(ctx, private)).To(BeEmpty())
+		Expect(stored(ctx, standard)).To(HaveLen(len(before)))
+		deployment := &appsv1.Deployment{}
+		Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "cluster-api"}, deployment)).To(Succeed())
+		Expect(deployment.Spec.Template.Spec.InitContainers).To(BeEmpty())
+
+		annotate(ctx, `{"hypershift.openshift.io/migration-failed":null}`)
+		eventually(ctx, "the hosted cluster to have private types again, and no lock", func(ctx context.Context) error {
+			return isFree(ctx, "hypershift.openshift.io/private-capi-types", "true")
+		})
+	}, SpecTimeout(6*time.Minute))
+
+	It("does not need the old operator any more, which loses its replicas", func(ctx SpecContext) {
+		programme := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: harness.OperatorNamespace, Name: "capstan-private-capi"}}
+		Expect(env.Client.Patch(ctx, programme, client.RawPatch(types.MergePatchType, []byte(`{"data":{"retention":"0s"}}`)))).To(Succeed())
+		old := &appsv1.Deployment{}
+		eventually(ctx, "the old operator to have no replicas", func(ctx context.Context) error {
+			if err := env.Client.Get(ctx, client.ObjectKey{Namespace: "hypershift", Name: "operator"}, old); err != nil {
+				return err
+			}
+			if *old.Spec.Replicas != 0 {
+				return fmt.Errorf("it has %d, and %v", *old.Spec.Replicas, old.Annotations)
+			}
+			return nil
+		})
+		Expect(old.Annotations).To(HaveKeyWithValue("capstan.openshift.io/replicas-before", "1"))
+		log, err := env.Cluster.RequestsSince(ctx, began)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(log.Where(func(r cluster.Request) bool { return r.Code == http.StatusForbidden && r.IsBy(harness.UserAgent) && !r.DryRun })).To(BeEmpty())
+	}, SpecTimeout(3*time.Minute))
 })
+
+// isFree says that the hosted cluster has an annotation, and no lock.
+func isFree(ctx context.Context, key, value string) error {
+	o := hosted(ctx)
+	marks := o.GetAnnotations()
+	if _, locked := marks["hypershift.openshift.io/migration-in-progress"]; locked || marks[key] != value {
+		return errors.New(told(o))
+	}
+	return nil
+}
+
+// annotate patches the annotations of the hosted cluster, as an administrator.
+func annotate(ctx context.Context, annotations string) {
+	GinkgoHelper()
+	_, err := objects.Resource(of(hypershift, "hostedclusters")).Namespace(hostedNamespace).Patch(ctx, hostedName, types.MergePatchType,
+		[]byte(`{"metadata":{"annotations":`+annotations+`}}`), metav1.PatchOptions{})
+	Expect(err).NotTo(HaveOccurred())
+}
 
 // expectNoMachineDeletedWithFinalizers asks the audit log: whoever deleted an object of Cluster API was the operator, after it had
 // taken its finalizers off, and the garbage collector deleted none.

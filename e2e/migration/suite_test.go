@@ -124,7 +124,7 @@ func eventually(ctx context.Context, what string, attempt func(context.Context) 
 	Expect(harness.Eventually(ctx, what, attempt)).To(Succeed())
 }
 
-// shippedFor are the objects of deploy/privatecapi that a move needs: the fence, and the operator's rights.
+// shippedFor are the objects of deploy/privatecapi that a move needs: the fence, and the operator's rights, also on the old operator.
 func shippedFor() []*unstructured.Unstructured {
 	GinkgoHelper()
 	all, err := privatecapi.Objects()
@@ -136,5 +136,7 @@ func shippedFor() []*unstructured.Unstructured {
 			needed = append(needed, o)
 		}
 	}
-	return needed
+	legacy, err := privatecapi.LegacyOperator()
+	Expect(err).NotTo(HaveOccurred())
+	return append(needed, legacy...)
 }

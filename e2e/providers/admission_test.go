@@ -108,6 +108,71 @@ func TestTheShippedPolicies_take_all_objects_of_the_real_providers_and_cost_a_te
 	}
 }
 
+func TestTheShippedPolicies_let_pass_the_largest_that_a_move_writes_at_a_tenth_of_the_limit(t *testing.T) {
+	policy := shippedPolicies(t)["capstan-writes"]
+	hosted := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "c-e", Labels: map[string]string{
+		"hypershift.openshift.io/hosted-control-plane": "true", "capstan.openshift.io/private-capi-fence": "both",
+	}}}
+	changed := func(o *unstructured.Unstructured, change func(*unstructured.Unstructured)) *unstructured.Unstructured {
+		o = o.DeepCopy()
+		change(o)
+		return o
+	}
+	first := metav1.OwnerReference{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Machine", Name: "a", UID: "u"}
+	second := metav1.OwnerReference{APIVersion: "cluster.hypershift.openshift.io/v1beta2", Kind: "Machine", Name: "a", UID: "v"}
+	dependent := changed(configMap("a"), func(o *unstructured.Unstructured) {
+		o.SetNamespace("c-e")
+		o.SetOwnerReferences([]metav1.OwnerReference{first})
+	})
+	marked := func(o *unstructured.Unstructured) {
+		o.SetAnnotations(map[string]string{"hypershift.openshift.io/scope": "legacy"})
+	}
+	cluster := largest("hypershift.openshift.io/v1beta1", "HostedCluster", "e", map[string]any{"a": entries("a", 1<<12)}, map[string]any{"conditions": entries("type", 100), "a": entries("a", 1<<10)})
+	component := largest("apps/v1", "Deployment", "cluster-api", map[string]any{"replicas": int64(1), "template": map[string]any{"spec": map[string]any{
+		"containers": entries("name", 20), "volumes": entries("name", 60), "affinity": map[string]any{"a": entries("a", 200)},
+	}}}, nil)
+	equipped := changed(component, func(o *unstructured.Unstructured) {
+		spec := map[string]any{"name": "kube-apiserver-proxy", "securityContext": map[string]any{"allowPrivilegeEscalation": false}}
+		if err := unstructured.SetNestedSlice(o.Object, []any{spec}, "spec", "template", "spec", "initContainers"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for name, r := range map[string]admissiontest.Request{
+		"a second owner of the largest ConfigMap": {Object: changed(dependent, func(o *unstructured.Unstructured) { o.SetOwnerReferences([]metav1.OwnerReference{first, second}) }), Old: dependent},
+		"the marks of a HostedCluster":            {Object: changed(cluster, marked), Old: cluster},
+		"its condition":                           {Object: changed(cluster, marked), Old: cluster, Subresource: "status"},
+		"a component that is equipped":            {Object: equipped, Old: component},
+	} {
+		r.Operation, r.Namespace, r.Verbs = admission.Update, hosted, []string{"move"}
+		answers, err := policy.Ask(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range answers {
+			if t.Logf("%s costs %d", name, a.Cost); a.Cost > expressionLimit+verbCost || a.Refused != "" {
+				t.Errorf("%s costs %d, and is refused: %q", name, a.Cost, a.Refused)
+			}
+		}
+	}
+}
+
+// largest is an object in the namespace of a control plane.
+func largest(apiVersion, kind, name string, spec, status map[string]any) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"namespace": "c-e", "name": name}, "spec": spec}}
+	if status != nil {
+		o.Object["status"] = status
+	}
+	return o
+}
+
+// entries are objects of a list, told apart by a key, of some 100 bytes each.
+func entries(key string, n int) (list []any) {
+	for i := range n {
+		list = append(list, map[string]any{key: strconv.Itoa(i), "b": strings.Repeat("b", 80)})
+	}
+	return list
+}
+
 // measure asks a policy about an object, created and updated, and returns what the dearest expression costs.
 func measure(t *testing.T, what string, policy *admissiontest.Policy, expected wall, o *unstructured.Unstructured) (dearest int64) {
 	t.Helper()

@@ -3,6 +3,8 @@ package legacyoperator
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/legacyoperator"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/capiboard"
+	"github.com/capstan-capi/capstan/phases/render/admission"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -151,5 +154,18 @@ func TestObserve_knows_what_it_cannot_tell(t *testing.T) {
 	}
 	if facts, _ := newHouse("").look(t); !facts.Retention.Over || len(facts.Operator.Left) > 0 {
 		t.Errorf("without an old operator it has seen %+v", facts)
+	}
+}
+
+func TestThePolicyOfWhatTheOperatorWritesKnowsTheNotesOnTheOldOperator(t *testing.T) {
+	for _, o := range admission.Shipped.Objects() {
+		if o.GetKind() != "ValidatingAdmissionPolicy" || o.GetName() != "capstan-writes" {
+			continue
+		}
+		for _, word := range []string{SinceAnnotation, ReplicasAnnotation} {
+			if !strings.Contains(fmt.Sprint(o.Object), "'"+word+"'") {
+				t.Errorf("the policy does not know %s", word)
+			}
+		}
 	}
 }

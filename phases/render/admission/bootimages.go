@@ -69,10 +69,14 @@ const (
 const claimed = "capi-operator.openshift.io/boot-image-claimed"
 
 // sameAnnotations says that an update marks nothing as anybody's.
-var sameAnnotations = strings.NewReplacer(
-	"$now", "object.metadata.?annotations.orValue({})", "$was", "oldObject.metadata.?annotations.orValue({})",
-	"$some", "['"+upgradedTo+"', '"+upgradedAt+"', '"+claimed+"']",
-).Replace("$now.all(k, k in $some || $was[?k] == $now[?k]) && $was.all(k, k in $some || k in $now)")
+var sameAnnotations = sameKeysBut(".metadata.?annotations", upgradedTo, upgradedAt, claimed)
+
+// sameKeysBut says that an update leaves all labels, or annotations, at a path as they are, but for some.
+func sameKeysBut(path string, keys ...string) string {
+	return strings.NewReplacer(
+		"$now", "object"+path+".orValue({})", "$was", "oldObject"+path+".orValue({})", "$some", "['"+strings.Join(keys, "', '")+"']",
+	).Replace("$now.all(k, k in $some || $was[?k] == $now[?k]) && $was.all(k, k in $some || k in $now)")
+}
 
 // sameBut says that an update leaves all fields below a path as they are, but for some.
 func sameBut(path string, fields ...string) string {

@@ -97,6 +97,16 @@ func TestWrites_lets_the_operator_move_boot_images_and_nothing_beside_them(t *te
 // asked is what one of the policies answers.
 func asked(t *testing.T, name string, request admissiontest.Request) []admissiontest.Answer {
 	t.Helper()
+	answers, err := shipped(t, name).Ask(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answers
+}
+
+// shipped is one of the policies.
+func shipped(t *testing.T, name string) *admissiontest.Policy {
+	t.Helper()
 	for _, o := range admission.Shipped.Objects() {
 		if o.GetKind() != "ValidatingAdmissionPolicy" || o.GetName() != name {
 			continue
@@ -105,11 +115,7 @@ func asked(t *testing.T, name string, request admissiontest.Request) []admission
 		if err != nil {
 			t.Fatal(err)
 		}
-		answers, err := policy.Ask(t.Context(), request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return answers
+		return policy
 	}
 	t.Fatalf("there is no policy %s", name)
 	return nil

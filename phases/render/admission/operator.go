@@ -47,12 +47,14 @@ func (i Installation) writes() bound {
 		name: "capstan-writes",
 		description: "Holds Capstan's ServiceAccount to its own few objects, to those that carry its label already or are adopted, and to no " +
 			"subresource but the statuses that it reports in, and the scale of the checker of CRD compatibility. Of what machines " +
-			"are made from it may change the boot image and the stub, and nothing else.",
+			"are made from it may change the boot image and the stub, and nothing else. What a move of hosted clusters writes it may where " +
+			"deploy/privatecapi gives it the verb for that.",
 		match:      match,
 		conditions: []admissionregistrationv1.MatchCondition{i.byOperator()},
 		variables: []admissionregistrationv1.Variable{
 			variable("subresource", "request.?subResource.orValue('')"), variable("place", "request.?namespace.orValue('')"),
 			variable("checkers", i.checkers()), variable("bootImages", i.bootImages()), variable("own", i.own()),
+			variable("controlPlane", controlPlane), variable("fence", fence), variable("moves", i.moves()), variable("retires", retires()),
 			variable("labelled", fmt.Sprintf("object != null && '%s' in object.metadata.?labels.orValue({})", policy.ManagedByLabel)),
 			variable("was", fmt.Sprintf("oldObject != null && '%s' in oldObject.metadata.?labels.orValue({})", policy.ManagedByLabel)),
 			variable("marked", fmt.Sprintf("oldObject != null && ['%s', '%s'].exists(mark, mark in oldObject.metadata.?annotations.orValue({}))", revisionAnnotation, ownerAnnotation)),
@@ -66,7 +68,9 @@ variables.subresource == '' && (
   request.operation == 'UPDATE' && (
     variables.was || variables.labelled && (variables.marked || variables.applied || variables.adopts) ||
     variables.marked && request.kind.kind == 'CustomResourceDefinition' && object.spec == oldObject.spec) ||
-  request.operation == 'DELETE' && (variables.was || variables.marked))`,
+  request.operation == 'DELETE' && (variables.was || variables.marked)) ||
+variables.moves && ` + mayMove + ` ||
+variables.retires && ` + mayRetire,
 			MessageExpression: fmt.Sprintf(`'Capstan may not ' + request.operation + ' ' + request.resource.resource + `+
 				`(variables.subresource == '' ? '' : '/' + variables.subresource) + ' ' + (variables.place == '' ? '' : variables.place + '/') + request.?name.orValue('') + `+
 				`': it is neither its own nor does it carry the label %s, which no request brings to what is there already. If Capstan asked for this, somebody else may have its token; see docs/threat-model.md'`, policy.ManagedByLabel),

@@ -99,6 +99,7 @@ func (p *Policy) compile(compiler *cel.CompositedCompiler, condition, text cel.E
 type Request struct {
 	Operation   admission.Operation
 	Object, Old *unstructured.Unstructured
+	Subresource string
 	Namespace   *corev1.Namespace // that of the object
 	Params      runtime.Object
 	User        string   // who asks; empty for somebody
@@ -139,7 +140,7 @@ func (p *Policy) Ask(ctx context.Context, r Request) ([]Answer, error) {
 		versioned.VersionedOldObject = r.Old
 	}
 	versioned.Attributes = admission.NewAttributesRecord(versioned.VersionedObject, versioned.VersionedOldObject, gvk, about.GetNamespace(), about.GetName(),
-		gvr, "", r.Operation, nil, false, &user.DefaultInfo{Name: cmp.Or(r.User, "somebody")})
+		gvr, r.Subresource, r.Operation, nil, false, &user.DefaultInfo{Name: cmp.Or(r.User, "somebody")})
 	request := cel.CreateAdmissionRequest(versioned.Attributes, metav1.GroupVersionResource(gvr), metav1.GroupVersionKind(gvk))
 	bindings, namespace := cel.OptionalVariableBindings{VersionedParams: r.Params, Authorizer: allowed(r.Verbs)}, cel.CreateNamespaceObject(r.Namespace)
 	var answers []Answer
