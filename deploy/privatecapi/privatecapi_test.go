@@ -13,6 +13,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -165,6 +166,21 @@ func TestTheShimIsReachedByItsServiceAndOneOfItIsLeft(t *testing.T) {
 	if !*container.SecurityContext.ReadOnlyRootFilesystem || deployment.Spec.Template.Annotations["openshift.io/required-scc"] != "restricted-v2" {
 		t.Error("the shim may do more than it needs")
 	}
+}
+
+func TestTheShimTakesNoMoreMemoryThanItIsGiven(t *testing.T) {
+	container := only[appsv1.Deployment](t, "Deployment").Spec.Template.Spec.Containers[0]
+	for _, env := range container.Env {
+		if env.Name != "GOMEMLIMIT" {
+			continue
+		}
+		collected := resource.MustParse(strings.TrimSuffix(env.Value, "B"))
+		if limit := container.Resources.Limits.Memory(); limit.IsZero() || collected.Cmp(*limit) >= 0 {
+			t.Errorf("garbage is collected from %s on, and the limit is %s", env.Value, limit)
+		}
+		return
+	}
+	t.Error("nothing says from where on garbage is collected")
 }
 
 func TestTheFenceIsAboutAllGroupsThatMoveAndDenies(t *testing.T) {
