@@ -31,7 +31,7 @@ var (
 	// labelName is what follows a group where the two are the key of a label.
 	labelName = regexp.MustCompile(`^/[A-Za-z0-9][A-Za-z0-9._-]*`)
 	// indexed is what stands before the key of a label or an annotation in CEL: labels[' or, to ask for one, ' in labels behind it.
-	indexed   = regexp.MustCompile(`\b(labels|annotations)\s*\[\s*['"]$`)
+	indexed   = regexp.MustCompile(`\b(labels|annotations)\s*\[\s*\??\s*['"]$`)
 	askedFor  = regexp.MustCompile(`^['"]\s+in\s+[A-Za-z0-9_.]*\b(labels|annotations)\b`)
 	unescaped = strings.NewReplacer(`\\.`, ".", `\.`, ".", "[.]", ".", `\\-`, "-", `\-`, "-", `\\/`, "/", `\/`, "/")
 )

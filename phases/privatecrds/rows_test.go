@@ -82,6 +82,20 @@ spec:
 		upstream: `{kind: ClusterRole, metadata: {name: r, labels: {rbac.authorization.k8s.io/aggregate-to-admin: "true"}}, aggregationRule: {clusterRoleSelectors: [{matchLabels: {capv.infrastructure.cluster.x-k8s.io/aggregate-to-manager: "true"}}]}}`,
 		private:  `{kind: ClusterRole, metadata: {name: private-r, labels: {rbac.authorization.k8s.io/aggregate-to-admin: "true"}}, aggregationRule: {clusterRoleSelectors: [{matchLabels: {capv.infrastructure.cluster.hypershift.openshift.io/aggregate-to-manager: "true"}}]}}`,
 	},
+	"a role that gathers others by an expression gathers the private ones": {
+		upstream: `{kind: ClusterRole, metadata: {name: r}, aggregationRule: {clusterRoleSelectors: [{matchExpressions: [{key: cluster.x-k8s.io/aggregate-to-manager, operator: Exists}, {key: team, operator: Exists}]}]}}`,
+		private:  `{kind: ClusterRole, metadata: {name: private-r}, aggregationRule: {clusterRoleSelectors: [{matchExpressions: [{key: cluster.hypershift.openshift.io/aggregate-to-manager, operator: Exists}, {key: team, operator: Exists}]}]}}`,
+	},
+	"a role about other things is gathered with the private ones where it is gathered": {
+		upstream: `{kind: ClusterRole, metadata: {name: agent, labels: {cluster.x-k8s.io/aggregate-to-manager: "true"}}, rules: [{apiGroups: [capi-provider.example.com], resources: [agentmachines], verbs: [get]}]}`,
+		private:  `{kind: ClusterRole, metadata: {name: private-agent, labels: {cluster.hypershift.openshift.io/aggregate-to-manager: "true"}}, rules: [{apiGroups: [capi-provider.example.com], resources: [agentmachines], verbs: [get]}]}`,
+	},
+	"the name of a Lease is no definition's": {
+		upstream: `{kind: Role, metadata: {name: leader, namespace: n}, rules: [{apiGroups: [coordination.k8s.io], resources: [leases], resourceNames: [faf2b2ca.cluster.x-k8s.io], verbs: [update]}]}`,
+	},
+	"a role about everything, and not about Cluster API, is left out": {
+		upstream: `{kind: ClusterRole, metadata: {name: admin}, rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]}`,
+	},
 	"a role about other things is left out": {
 		upstream: `{kind: Role, metadata: {name: leader-election, namespace: n}, rules: [{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get]}]}`,
 	},
@@ -135,6 +149,8 @@ var refusals = map[string]struct {
 	"a webhook with a group in a rule":     {`{kind: ValidatingWebhookConfiguration, metadata: {name: v}, webhooks: [{matchConditions: [{name: a, expression: "request.kind.group == 'cluster.x-k8s.io'"}], rules: [{apiGroups: [cluster.x-k8s.io]}], clientConfig: {service: {path: /v}}}]}`, []string{"webhooks[0].matchConditions[0].expression"}},
 	"a webhook whose path is two paths":    {`{kind: ValidatingWebhookConfiguration, metadata: {name: v}, webhooks: [{rules: [{apiGroups: [cluster.x-k8s.io]}], clientConfig: {service: {path: /../convert}}}]}`, []string{"webhooks[0].clientConfig", "not clean"}},
 	"a webhook at a URL with a query":      {`{kind: ValidatingWebhookConfiguration, metadata: {name: v}, webhooks: [{rules: [{apiGroups: [cluster.x-k8s.io]}], clientConfig: {url: "https://host/v?a=b"}}]}`, []string{"has a query"}},
+	"a role about every group":             {`{kind: ClusterRole, metadata: {name: r}, rules: [{apiGroups: [cluster.x-k8s.io]}, {apiGroups: ["*"], resources: ["*"]}]}`, []string{"rules[1].apiGroups", "every group"}},
+	"a gathered role about every group":    {`{kind: ClusterRole, metadata: {name: r, labels: {cluster.x-k8s.io/aggregate-to-manager: "true"}}, rules: [{apiGroups: ["*"]}]}`, []string{"rules[0].apiGroups", "every group"}},
 	"rules of a role that are no list":     {`{kind: ClusterRole, metadata: {name: r}, rules: 3}`, []string{"rules"}},
 	"webhooks that are no list":            {`{kind: ValidatingWebhookConfiguration, metadata: {name: v}, webhooks: 3}`, []string{"webhooks"}},
 	"a definition whose spec is no map":    {`{kind: CustomResourceDefinition, metadata: {name: a}, spec: 3}`, []string{"spec"}},
