@@ -2,6 +2,7 @@ package privatecapi_test
 
 import (
 	"io/fs"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -181,6 +182,20 @@ func TestTheShimTakesNoMoreMemoryThanItIsGiven(t *testing.T) {
 		return
 	}
 	t.Error("nothing says from where on garbage is collected")
+}
+
+func TestTheDeliveredRoutesCanBeReadAndLeadNowhereInTheCluster(t *testing.T) {
+	var list struct {
+		Routes []struct{ Name, URL, CAFile string } `json:"routes"`
+	}
+	if err := yaml.UnmarshalStrict([]byte(only[corev1.ConfigMap](t, "ConfigMap").Data["routes.yaml"]), &list); err != nil || len(list.Routes) == 0 {
+		t.Fatalf("there are %d routes: %v", len(list.Routes), err)
+	}
+	for _, route := range list.Routes {
+		if target, err := url.Parse(route.URL); err != nil || !strings.HasSuffix(target.Hostname(), ".example.com") {
+			t.Errorf("route %s leads to %s, which may be the platform's", route.Name, route.URL)
+		}
+	}
 }
 
 func TestTheFenceIsAboutAllGroupsThatMoveAndDenies(t *testing.T) {
