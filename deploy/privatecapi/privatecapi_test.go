@@ -63,7 +63,7 @@ func TestEveryFileOfTheFolderIsListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		apart := []string{"kustomization.yaml", "sidecar.yaml"} // a patch, and nothing to apply
+		apart := []string{"kustomization.yaml", "sidecar.yaml", "sidecar-monitor.yaml"} // the others are for other namespaces
 		if !slices.Contains(apart, file) && !strings.Contains(string(list), "\n- "+file+"\n") {
 			t.Errorf("kustomization.yaml does not list %s", file)
 		}
@@ -226,7 +226,29 @@ func TestTheImageIsNamedByItsContent(t *testing.T) {
 	}
 }
 
-func TestTheSidecarComesFirstIsReadyAndStaysSmall(t *testing.T) {
+func TestTheSidecarIsScrapedWhereItServesMetrics(t *testing.T) {
+	text, err := os.ReadFile("sidecar-monitor.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var monitor struct {
+		Kind string
+		Spec struct {
+			PodMetricsEndpoints []struct{ Port, Path, Scheme string } `json:"podMetricsEndpoints"`
+		}
+	}
+	if err := yaml.Unmarshal(text, &monitor); err != nil {
+		t.Fatal(err)
+	}
+	port := sidecarPatch(t).Spec.InitContainers[0].Ports[0]
+	if at := monitor.Spec.PodMetricsEndpoints; monitor.Kind != "PodMonitor" || len(at) != 1 || at[0].Port != port.Name || at[0].Path != "/metrics" || at[0].Scheme != "http" {
+		t.Errorf("scraped is %+v", at)
+	}
+}
+
+// sidecarPatch is the Pod template of the patch.
+func sidecarPatch(t *testing.T) corev1.PodTemplateSpec {
+	t.Helper()
 	text, err := os.ReadFile("sidecar.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +259,11 @@ func TestTheSidecarComesFirstIsReadyAndStaysSmall(t *testing.T) {
 	if err := yaml.UnmarshalStrict(text, &patch); err != nil {
 		t.Fatal(err)
 	}
-	sidecar := patch.Spec.Template.Spec.InitContainers[0]
+	return patch.Spec.Template
+}
+
+func TestTheSidecarComesFirstIsReadyAndStaysSmall(t *testing.T) {
+	sidecar := sidecarPatch(t).Spec.InitContainers[0]
 	if sidecar.Name != "kube-apiserver-proxy" || *sidecar.RestartPolicy != corev1.ContainerRestartPolicyAlways || sidecar.StartupProbe.HTTPGet.Path != "/readyz" {
 		t.Errorf("the sidecar is %+v", sidecar)
 	}
