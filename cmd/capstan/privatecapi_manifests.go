@@ -60,7 +60,8 @@ the name of the component, and for a file what stands before the = or else the f
 
 A standard group that stands in a default, an enum, a pattern or a rule is an error, since nobody would translate it.
 
-Output: summary is for people; json names objects and SHA-256 of each; yaml is the objects themselves.
+Output: summary is for people; json names objects and SHA-256 of each; yaml is the objects themselves, and what is
+left out is on standard error.
 
 The exit code is 1 if anything is wrong; all that is wrong is then on standard error, a line each, and nothing is
 printed.`,
@@ -140,6 +141,10 @@ func (f *privateManifestsFlags) run(ctx context.Context, out, errs io.Writer) er
 			fmt.Fprintln(errs, problem)
 		}
 		return fmt.Errorf("nothing is made, because of %s", count(len(problems), "problem"))
+	}
+	if f.output == "yaml" {
+		// A document has no place for it.
+		all.tellLeftOut(errs)
 	}
 	return privateFormats[f.output](out, all)
 }

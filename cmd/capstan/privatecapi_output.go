@@ -63,6 +63,15 @@ func printPrivate(out io.Writer, all privateTypes) error {
 	return nil
 }
 
+// tellLeftOut writes a line for each upstream object that no private one stands for.
+func (all privateTypes) tellLeftOut(errs io.Writer) {
+	for _, t := range all {
+		for _, name := range t.LeftOut {
+			fmt.Fprintf(errs, "%s: left out: %s\n", t.route, name)
+		}
+	}
+}
+
 // twice are the objects that several providers bring.
 func (all privateTypes) twice() (problems []string) {
 	seen := map[string]string{}

@@ -2,6 +2,7 @@ package privatecapi_test
 
 import (
 	"io/fs"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -62,7 +64,7 @@ func TestEveryFileOfTheFolderIsListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		apart := []string{"kustomization.yaml", "sidecar.yaml", "legacy-operator.yaml"} // a patch, and what is applied by itself
+		apart := []string{"kustomization.yaml", "sidecar.yaml", "sidecar-monitor.yaml", "legacy-operator.yaml"} // for other namespaces, or by itself
 		if !slices.Contains(apart, file) && !strings.Contains(string(list), "\n- "+file+"\n") {
 			t.Errorf("kustomization.yaml does not list %s", file)
 		}
@@ -168,6 +170,35 @@ func TestTheShimIsReachedByItsServiceAndOneOfItIsLeft(t *testing.T) {
 	}
 }
 
+func TestTheShimTakesNoMoreMemoryThanItIsGiven(t *testing.T) {
+	container := only[appsv1.Deployment](t, "Deployment").Spec.Template.Spec.Containers[0]
+	for _, env := range container.Env {
+		if env.Name != "GOMEMLIMIT" {
+			continue
+		}
+		collected := resource.MustParse(strings.TrimSuffix(env.Value, "B"))
+		if limit := container.Resources.Limits.Memory(); limit.IsZero() || collected.Cmp(*limit) >= 0 {
+			t.Errorf("garbage is collected from %s on, and the limit is %s", env.Value, limit)
+		}
+		return
+	}
+	t.Error("nothing says from where on garbage is collected")
+}
+
+func TestTheDeliveredRoutesCanBeReadAndLeadNowhereInTheCluster(t *testing.T) {
+	var list struct {
+		Routes []struct{ Name, URL, CAFile string } `json:"routes"`
+	}
+	if err := yaml.UnmarshalStrict([]byte(only[corev1.ConfigMap](t, "ConfigMap").Data["routes.yaml"]), &list); err != nil || len(list.Routes) == 0 {
+		t.Fatalf("there are %d routes: %v", len(list.Routes), err)
+	}
+	for _, route := range list.Routes {
+		if target, err := url.Parse(route.URL); err != nil || !strings.HasSuffix(target.Hostname(), ".example.com") {
+			t.Errorf("route %s leads to %s, which may be the platform's", route.Name, route.URL)
+		}
+	}
+}
+
 func TestTheFenceIsAboutAllGroupsThatMoveAndDenies(t *testing.T) {
 	policy, binding := only[admissionregistrationv1.ValidatingAdmissionPolicy](t, "ValidatingAdmissionPolicy"), only[admissionregistrationv1.ValidatingAdmissionPolicyBinding](t, "ValidatingAdmissionPolicyBinding")
 	if binding.Spec.PolicyName != policy.Name || !slices.Equal(binding.Spec.ValidationActions, []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}) {
@@ -211,7 +242,29 @@ func TestTheImageIsNamedByItsContent(t *testing.T) {
 	}
 }
 
-func TestTheSidecarComesFirstIsReadyAndStaysSmall(t *testing.T) {
+func TestTheSidecarIsScrapedWhereItServesMetrics(t *testing.T) {
+	text, err := os.ReadFile("sidecar-monitor.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var monitor struct {
+		Kind string
+		Spec struct {
+			PodMetricsEndpoints []struct{ Port, Path, Scheme string } `json:"podMetricsEndpoints"`
+		}
+	}
+	if err := yaml.Unmarshal(text, &monitor); err != nil {
+		t.Fatal(err)
+	}
+	port := sidecarPatch(t).Spec.InitContainers[0].Ports[0]
+	if at := monitor.Spec.PodMetricsEndpoints; monitor.Kind != "PodMonitor" || len(at) != 1 || at[0].Port != port.Name || at[0].Path != "/metrics" || at[0].Scheme != "http" {
+		t.Errorf("scraped is %+v", at)
+	}
+}
+
+// sidecarPatch is the Pod template of the patch.
+func sidecarPatch(t *testing.T) corev1.PodTemplateSpec {
+	t.Helper()
 	text, err := os.ReadFile("sidecar.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +275,11 @@ func TestTheSidecarComesFirstIsReadyAndStaysSmall(t *testing.T) {
 	if err := yaml.UnmarshalStrict(text, &patch); err != nil {
 		t.Fatal(err)
 	}
-	sidecar := patch.Spec.Template.Spec.InitContainers[0]
+	return patch.Spec.Template
+}
+
+func TestTheSidecarComesFirstIsReadyAndStaysSmall(t *testing.T) {
+	sidecar := sidecarPatch(t).Spec.InitContainers[0]
 	if sidecar.Name != "kube-apiserver-proxy" || *sidecar.RestartPolicy != corev1.ContainerRestartPolicyAlways || sidecar.StartupProbe.HTTPGet.Path != "/readyz" {
 		t.Errorf("the sidecar is %+v", sidecar)
 	}

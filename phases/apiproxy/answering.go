@@ -171,14 +171,23 @@ func (p *Proxy) garbled(x *exchange, err error) *refusal {
 	return refuse(http.StatusBadGateway, "the answer of kube-apiserver cannot be translated: %v%s", err, x.mayBeDone())
 }
 
-// tell counts and logs what went wrong with an answer, without what is in it.
+// tell counts and logs what went wrong with an answer.
 func (p *Proxy) tell(x *exchange, err error) {
+	if !p.untranslated(x, err, rewrite.ToClient) {
+		p.log.V(1).Info("An answer was broken off", "verb", x.request.Info.Verb, "class", x.request.Class.String())
+	}
+}
+
+// untranslated counts and logs a body that cannot be translated, without what is in it. False says that something else is wrong.
+func (p *Proxy) untranslated(x *exchange, err error, d rewrite.Direction) bool {
 	var wrong *rewrite.Error
 	var malformed *protobuf.MalformedError
-	if errors.As(err, &wrong) || errors.As(err, &malformed) {
-		p.metrics.failed(x, rewrite.ToClient)
+	if !errors.As(err, &wrong) && !errors.As(err, &malformed) {
+		return false
 	}
-	p.log.V(1).Info("An answer was broken off", "verb", x.request.Info.Verb, "class", x.request.Class.String())
+	p.metrics.failed(x, d)
+	p.log.Info("A body cannot be translated", "direction", d.String(), "verb", x.request.Info.Verb, "path", x.request.Info.Path, "cause", err.Error())
+	return true
 }
 
 // mayBeDone says what a client has to reckon with.

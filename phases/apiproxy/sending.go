@@ -145,11 +145,8 @@ func setBody(r *http.Request, body []byte) {
 
 // brokenOff is the answer to a client whose body could not be passed on: the server has not seen the end of it.
 func (p *Proxy) brokenOff(x *exchange, err error) *refusal {
-	var wrong *rewrite.Error
-	var malformed *protobuf.MalformedError
 	switch {
-	case errors.As(err, &wrong), errors.As(err, &malformed):
-		p.metrics.failed(x, rewrite.ToServer)
+	case p.untranslated(x, err, rewrite.ToServer):
 	case errors.Is(err, errNoRoom):
 		return noRoom()
 	case errors.Is(err, os.ErrDeadlineExceeded):

@@ -15,6 +15,13 @@ import (
 	"github.com/capstan-capi/capstan/phases/rewrite"
 )
 
+const (
+	// maxObjects bounds the objects of one review. API servers convert at most 10,000 at once, a page of a list that is kept.
+	maxObjects = 20_000
+	// maxObject bounds each: API servers take requests of 3 MiB, and what one makes of an object may be somewhat larger.
+	maxObject = 4 << 20
+)
+
 // convertHere answers a ConversionReview by the linked packages. The answer is a review also where it fails, so that who asked the
 // API server reads why.
 func (s *Shim) convertHere(ctx context.Context, a asked) ([]byte, *failure) {
@@ -115,6 +122,9 @@ func convertedBy(answer *apiextensionsv1.ConversionResponse, request *apiextensi
 // readConversion reads a review, and says which standard version it desires.
 func readConversion(body []byte) (*apiextensionsv1.ConversionReview, string, *failure) {
 	review := &apiextensionsv1.ConversionReview{}
+	if err := checkObjects(body); err != nil {
+		return nil, "", failed(malformed, http.StatusRequestEntityTooLarge, "reading the ConversionReview: %w", err)
+	}
 	if err := json.Unmarshal(body, review); err != nil {
 		return nil, "", failed(malformed, http.StatusBadRequest, "reading the ConversionReview: %w", err)
 	}
@@ -129,6 +139,23 @@ func readConversion(body []byte) (*apiextensionsv1.ConversionReview, string, *fa
 		return nil, "", failed(malformed, http.StatusBadRequest, "%s is no version of a private type, and no other is converted here: look at the conversion of its definition", review.Request.DesiredAPIVersion)
 	}
 	return review, desired, nil
+}
+
+// checkObjects refuses, before anything is decoded, what would take many times the memory of its text.
+func checkObjects(body []byte) error {
+	count, large := 0, false
+	gjson.GetBytes(body, "request.objects").ForEach(func(_, object gjson.Result) bool {
+		count++
+		large = len(object.Raw) > maxObject
+		return count <= maxObjects && !large
+	})
+	switch {
+	case large:
+		return fmt.Errorf("object %d has more than %d bytes, which no API server stores", count, maxObject)
+	case count > maxObjects:
+		return fmt.Errorf("it has more than %d objects; list fewer at once, with a limit", maxObjects)
+	}
+	return nil
 }
 
 // answerConversion writes the answer to a review: with what was converted, or with what is wrong.

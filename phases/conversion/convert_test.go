@@ -99,6 +99,34 @@ func TestConvert_refuses_what_is_no_review_of_private_types(t *testing.T) {
 	}
 }
 
+func TestConvert_refuses_what_takes_many_times_its_text_before_it_is_decoded(t *testing.T) {
+	review := func(objects string) string {
+		return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{"uid":"u","desiredAPIVersion":"` + private + `/v1beta2","objects":[` + objects + `]}}`
+	}
+	for name, c := range map[string]struct{ review, says string }{
+		"objects without number": {review(strings.Repeat("1,", 1<<20) + "1"), "more than 20000 objects"},
+		"an object without end":  {review(`1,{"spec":"` + strings.Repeat("x", 4<<20) + `"}`), "object 2 has more than"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, noConverter(t))
+			var code int
+			var body string
+			taken := testing.Benchmark(func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					code, body = s.post("/convert", c.review)
+				}
+			}).AllocedBytesPerOp()
+			if code != http.StatusRequestEntityTooLarge || !strings.Contains(body, c.says) {
+				t.Errorf("answered %d %s", code, body)
+			}
+			if most := int64(5 * len(c.review)); taken > most {
+				t.Errorf("it takes %d bytes, of %d for the review", taken, len(c.review))
+			}
+		})
+	}
+}
+
 func TestConvert_takes_no_other_method_and_no_ambiguous_path(t *testing.T) {
 	s := serve(t, noConverter(t))
 	recorder := httptest.NewRecorder()

@@ -1,8 +1,10 @@
 package conversion
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,17 +32,17 @@ type Route struct {
 	CAFile string `json:"caFile,omitempty"`
 }
 
-// Routes are those of a file, which is read again when it, or a file that it names, has changed. What cannot be read changes
-// nothing: the routes before go on, and it is told.
+// Routes are those of a file, which is read again when it, or a file that it names, has changed. A file that cannot be read changes
+// nothing. A route that leads nowhere stays as it was before, or is not there, and the others count; the log tells which.
 type Routes struct {
 	file string
 	log  logr.Logger
 
 	mu    sync.Mutex
 	known map[string]*delegate
-	seen  []fs.FileInfo
-	names []string // of the files that were seen
-	wrong string   // what was told last
+	seen  []fs.FileInfo // nothing for one that could not be
+	names []string      // of the files that were seen
+	wrong string        // what was told last
 }
 
 // delegate is a route that can be asked.
@@ -59,7 +61,8 @@ const (
 // routeForm is the name of a route.
 var routeForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 
-// ReadRoutes reads the routes of a file. Without a file there are none: then only linked packages convert.
+// ReadRoutes reads the routes of a file. Without a file there are none: then only linked packages convert. Its error is about the
+// file as a whole.
 func ReadRoutes(file string, log logr.Logger) (*Routes, error) {
 	r := &Routes{file: file, log: log, known: map[string]*delegate{}}
 	if file == "" {
@@ -97,21 +100,17 @@ func (r *Routes) label(name string) string {
 func (r *Routes) changed() bool {
 	return !slices.EqualFunc(r.names, r.seen, func(name string, before fs.FileInfo) bool {
 		now, err := os.Stat(name)
-		return err == nil && now.Size() == before.Size() && now.ModTime().Equal(before.ModTime()) && os.SameFile(now, before)
+		if err != nil || before == nil {
+			return err != nil && before == nil
+		}
+		return now.Size() == before.Size() && now.ModTime().Equal(before.ModTime()) && os.SameFile(now, before)
 	})
 }
 
 // read takes the files' state before their content, so that what changes in between is read again.
 func (r *Routes) read() error {
-	names, seen, known := []string{}, []fs.FileInfo{}, map[string]*delegate{}
-	note := func(name string) error {
-		info, err := os.Stat(name)
-		if err == nil {
-			names, seen = append(names, name), append(seen, info)
-		}
-		return err
-	}
-	if err := note(r.file); err != nil {
+	info, err := os.Stat(r.file)
+	if err != nil {
 		return fmt.Errorf("reading the route file: %w", err)
 	}
 	text, err := os.ReadFile(r.file)
@@ -119,29 +118,45 @@ func (r *Routes) read() error {
 		return fmt.Errorf("reading the route file: %w", err)
 	}
 	var list struct {
-		Routes []Route `json:"routes"`
+		Routes []json.RawMessage `json:"routes"`
 	}
 	if err := yaml.UnmarshalStrict(text, &list); err != nil {
 		return fmt.Errorf("reading the route file %s: %w", r.file, err)
 	}
-	for i, route := range list.Routes {
-		if known[route.Name] != nil {
-			return fmt.Errorf("reading the route file %s: route %s is there twice", r.file, route.Name)
-		}
+	names, seen, known := []string{r.file}, []fs.FileInfo{info}, map[string]*delegate{}
+	for i, text := range list.Routes {
+		route, err := readRoute(text)
 		if route.CAFile != "" {
-			if err := note(route.CAFile); err != nil {
-				return fmt.Errorf("reading the certificates of route %s: %w", route.Name, err)
-			}
+			// One that is not there has no state until it is.
+			state, _ := os.Stat(route.CAFile)
+			names, seen = append(names, route.CAFile), append(seen, state)
 		}
-		if known[route.Name], err = route.delegate(); err != nil {
-			return fmt.Errorf("reading the route file %s: route %d, %q: %w", r.file, i+1, route.Name, err)
+		var made *delegate
+		if err == nil {
+			made, err = route.delegate()
+		}
+		if err == nil && known[route.Name] != nil {
+			made, err = known[route.Name], errors.New("its name is there twice, and the first counts")
+		}
+		if err != nil {
+			r.log.Error(err, "A route of the route file is wrong; the others count", "file", r.file, "number", i+1, "route", route.Name)
+			made = cmp.Or(made, known[route.Name], r.known[route.Name])
+		}
+		if made != nil {
+			known[route.Name] = made
 		}
 	}
-	for _, before := range r.known {
-		before.client.CloseIdleConnections()
+	for name, before := range r.known {
+		if known[name] != before {
+			before.client.CloseIdleConnections()
+		}
 	}
 	r.known, r.names, r.seen, r.wrong = known, names, seen, ""
 	return nil
+}
+
+func readRoute(text []byte) (route Route, err error) {
+	return route, yaml.UnmarshalStrict(text, &route)
 }
 
 func (r Route) delegate() (*delegate, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -19,8 +18,7 @@ import (
 const (
 	// answerTimeout is how long an answer may take with all its tries; API servers wait for 10 seconds for an admission.
 	answerTimeout = 8 * time.Second
-	// maxBody bounds a review and the answer to one, and all reviews that are being answered together. API servers have whole lists
-	// converted at once.
+	// maxBody bounds a review and the answer to one. API servers have whole lists converted at once.
 	maxBody = 128 << 20
 )
 
@@ -33,7 +31,7 @@ type Shim struct {
 	routes  *Routes
 	clock   clock.WithTicker
 	log     logr.Logger
-	room    *semaphore.Weighted // of bytes of reviews
+	room    *semaphore.Weighted // in bytes
 }
 
 // New makes a shim, and registers its metrics once in a process. The log gets no content of an object.
@@ -41,7 +39,7 @@ func New(convert Converter, routes *Routes, c clock.WithTicker, log logr.Logger)
 	if err := registerMetrics(); err != nil {
 		return nil, fmt.Errorf("registering the metrics of the shim: %w", err)
 	}
-	return &Shim{convert: convert, routes: routes, clock: c, log: log, room: semaphore.NewWeighted(maxBody)}, nil
+	return &Shim{convert: convert, routes: routes, clock: c, log: log, room: semaphore.NewWeighted(maxRoom)}, nil
 }
 
 // Handler serves all endpoints by their paths.
@@ -100,14 +98,12 @@ func (s *Shim) serve(endpoint string, answer func(context.Context, asked) ([]byt
 		}
 		var text []byte
 		var wrong *failure
-		weight := weightOf(r)
-		if err := s.room.Acquire(ctx, weight); err != nil {
-			wrong = failed(crowded, http.StatusServiceUnavailable, "so many reviews are being answered that there was no room for this one in time")
-		} else {
-			defer s.room.Release(weight)
-			if a.body, wrong = readBody(w, r); wrong == nil {
-				text, wrong = s.recovered(ctx, endpoint, a, answer)
-			}
+		held := &lease{of: s.room}
+		defer held.end()
+		// Where the connection cannot have a deadline, as in a test, nobody waits on it either.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(answerTimeout))
+		if a.body, wrong = held.read(ctx, r); wrong == nil {
+			text, wrong = s.recovered(ctx, endpoint, a, answer)
 		}
 		count(endpoint, s.routes.label(a.route), wrong, s.clock.Since(began))
 		if wrong != nil {
@@ -133,27 +129,4 @@ func (s *Shim) recovered(ctx context.Context, endpoint string, a asked, answer f
 		}
 	}()
 	return answer(ctx, a)
-}
-
-// weightOf is how much room a request takes: all of it, where it does not say.
-func weightOf(r *http.Request) int64 {
-	if r.ContentLength < 0 || r.ContentLength > maxBody {
-		return maxBody
-	}
-	return r.ContentLength
-}
-
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *failure) {
-	if r.Method != http.MethodPost {
-		return nil, failed(malformed, http.StatusMethodNotAllowed, "a review is sent by POST, and this is %s", r.Method)
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		return nil, failed(malformed, http.StatusRequestEntityTooLarge, "the review has more than %d bytes; list fewer objects at once, with a limit", maxBody)
-	case err != nil:
-		return nil, failed(malformed, http.StatusBadRequest, "reading the review: %w", err)
-	}
-	return body, nil
 }

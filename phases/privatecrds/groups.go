@@ -29,27 +29,36 @@ var (
 	// run is text that may be a group, or have one as its end.
 	run = regexp.MustCompile(`[A-Za-z0-9.-]+`)
 	// labelName is what follows a group where the two are the key of a label.
-	labelName = regexp.MustCompile(`^/([A-Za-z0-9][A-Za-z0-9._-]*)`)
-	version   = regexp.MustCompile(`^v[0-9]`)
-	// dot is how a regular expression writes a dot.
-	dot = strings.NewReplacer(`\\.`, ".", `\.`, ".", "[.]", ".")
+	labelName = regexp.MustCompile(`^/[A-Za-z0-9][A-Za-z0-9._-]*`)
+	// indexed is what stands before the key of a label or an annotation in CEL: labels[' or, to ask for one, ' in labels behind it.
+	indexed   = regexp.MustCompile(`\b(labels|annotations)\s*\[\s*\??\s*['"]$`)
+	askedFor  = regexp.MustCompile(`^['"]\s+in\s+[A-Za-z0-9_.]*\b(labels|annotations)\b`)
+	unescaped = strings.NewReplacer(`\\.`, ".", `\.`, ".", "[.]", ".", `\\-`, "-", `\-`, "-", `\\/`, "/", `\/`, "/")
 )
 
-// standardIn finds a standard group that stands in a text as a whole, or before a version, as it would where somebody compares
-// the apiVersion of an object with it. Before another word it is part of the key of a label or an annotation, and those are the
-// same in both groups.
+// standardIn finds a standard group in a text, as it stands where somebody compares the group or the apiVersion of an object with it:
+// as a whole, as the end of one, or behind an expression that stands for the beginning. The key of a label or an annotation is the
+// same in both groups, but it is taken for one only where CEL looks it up.
 func standardIn(text string) (group string, found bool) {
-	text = dot.Replace(text)
+	text = unescaped.Replace(text)
 	for _, at := range run.FindAllStringIndex(text, -1) {
-		word := strings.TrimRight(text[at[0]:at[1]], ".")
+		word := text[at[0]:at[1]]
+		start := at[0] + len(word) - len(strings.TrimLeft(word, "."))
+		word = strings.Trim(word, ".")
 		_, is := private(word)
 		if _, crd := privateName(word); !is && !crd {
 			continue
 		}
-		if key := labelName.FindStringSubmatch(text[at[0]+len(word):]); len(key) == 2 && !version.MatchString(key[1]) {
+		if isKey(text, start, start+len(word)) {
 			continue
 		}
 		return word, true
 	}
 	return "", false
+}
+
+// isKey says that a group, from one offset of a text to another, begins the key of a label or an annotation that is looked up.
+func isKey(text string, from, to int) bool {
+	name := labelName.FindString(text[to:])
+	return name != "" && (indexed.MatchString(text[:from]) || askedFor.MatchString(text[to+len(name):]))
 }

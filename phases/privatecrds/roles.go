@@ -2,6 +2,7 @@ package privatecrds
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,20 +32,23 @@ func gathered(labels map[string]string) (moved bool) {
 	return moved
 }
 
-// makeRole moves the rules of a role. One that names no group of Cluster API, and gathers none that does, is not about it: the
-// upstream one serves as it is.
+// makeRole moves the rules of a role. One that names no group of Cluster API, gathers none that does, and is not gathered with them, is
+// not about it: the upstream one serves as it is.
 func makeRole(role *unstructured.Unstructured, _ Options) (about bool, problems ProblemsError) {
 	rules, _, err := unstructured.NestedSlice(role.Object, "rules")
 	if err != nil {
 		return true, ProblemsError{wrong("rules", "it is no list")}
 	}
 	for i, r := range rules {
+		at := fmt.Sprintf("rules[%d]", i)
 		rule, is := r.(map[string]any)
 		if !is {
-			return true, ProblemsError{wrong(fmt.Sprintf("rules[%d]", i), "it is no map")}
+			return true, ProblemsError{wrong(at, "it is no map")}
 		}
-		moved := moveRule(rule)
-		about = about || moved
+		if has(rule, "apiGroups", "*") {
+			problems = append(problems, wrong(at+".apiGroups", "it is about every group, so that the private role would have rights on the platform's objects; name the groups of the provider"))
+		}
+		about = moveRule(rule) || about
 	}
 	if len(rules) > 0 {
 		if err := unstructured.SetNestedSlice(role.Object, rules, "rules"); err != nil {
@@ -56,16 +60,29 @@ func makeRole(role *unstructured.Unstructured, _ Options) (about bool, problems 
 		return true, ProblemsError{wrong("aggregationRule", "%v", err)}
 	}
 	labels := role.GetLabels()
-	gathered(labels)
+	if about = gathered(labels) || gathers || about; !about {
+		return false, nil
+	}
 	role.SetLabels(labels)
 	clean(role)
 	role.SetName(prefix + role.GetName())
-	return about || gathers, nil
+	return true, problems
 }
 
-// moveRule moves the groups of a rule, and the names of definitions that it is held to.
+// has says that a field of a rule lists a text.
+func has(rule map[string]any, field, text string) bool {
+	list, _ := rule[field].([]any)
+	return slices.Contains(list, any(text))
+}
+
+// moveRule moves the groups of a rule, and the names of definitions that it is held to: other names, such as that of a Lease, are what
+// the provider's own code says.
 func moveRule(rule map[string]any) (moved bool) {
-	for field, name := range map[string]func(string) (string, bool){"apiGroups": private, "resourceNames": privateName} {
+	names := map[string]func(string) (string, bool){"apiGroups": private}
+	if has(rule, "apiGroups", "apiextensions.k8s.io") {
+		names["resourceNames"] = privateName
+	}
+	for field, name := range names {
 		list, _ := rule[field].([]any)
 		for i, text := range list {
 			if text, is := text.(string); is {
@@ -94,6 +111,14 @@ func moveAggregation(role *unstructured.Unstructured) (moved bool, err error) {
 		if len(labels) > 0 {
 			if err := unstructured.SetNestedStringMap(selector, labels, "matchLabels"); err != nil {
 				return false, err
+			}
+		}
+		expressions, _ := selector["matchExpressions"].([]any)
+		for _, e := range expressions {
+			expression, _ := e.(map[string]any)
+			key, _ := expression["key"].(string)
+			if to, is := gathering(key); is {
+				expression["key"], moved = to, true
 			}
 		}
 	}

@@ -56,9 +56,9 @@ spec:
 	},
 	"the key of a label in a rule is no group, and a property may be called default": {
 		upstream: `{kind: CustomResourceDefinition, metadata: {name: as.cluster.x-k8s.io}, spec: {group: cluster.x-k8s.io, names: {kind: A}, versions: [{name: v1, schema: {openAPIV3Schema: {properties: {default: {description: cluster.x-k8s.io, example: cluster.x-k8s.io/v1beta1}},
-  x-kubernetes-validations: [{rule: "has(self.metadata.labels['cluster.x-k8s.io/cluster-name'])"}]}}}]}}`,
+  x-kubernetes-validations: [{rule: "self.metadata.labels['cluster.x-k8s.io/cluster-name'] == 'a' || 'infrastructure.cluster.x-k8s.io/b' in self.metadata.annotations"}]}}}]}}`,
 		private: `{kind: CustomResourceDefinition, metadata: {name: as.cluster.hypershift.openshift.io}, spec: {group: cluster.hypershift.openshift.io, names: {kind: A}, conversion: {strategy: None}, versions: [{name: v1, schema: {openAPIV3Schema: {properties: {default: {description: cluster.x-k8s.io, example: cluster.x-k8s.io/v1beta1}},
-  x-kubernetes-validations: [{rule: "has(self.metadata.labels['cluster.x-k8s.io/cluster-name'])"}]}}}]}}`,
+  x-kubernetes-validations: [{rule: "self.metadata.labels['cluster.x-k8s.io/cluster-name'] == 'a' || 'infrastructure.cluster.x-k8s.io/b' in self.metadata.annotations"}]}}}]}}`,
 	},
 	"a definition of another group is left out": {
 		upstream: `{kind: CustomResourceDefinition, metadata: {name: as.example.com}, spec: {group: example.com}}`,
@@ -81,6 +81,20 @@ spec:
 	"a role that gathers a provider's others gathers the private ones": {
 		upstream: `{kind: ClusterRole, metadata: {name: r, labels: {rbac.authorization.k8s.io/aggregate-to-admin: "true"}}, aggregationRule: {clusterRoleSelectors: [{matchLabels: {capv.infrastructure.cluster.x-k8s.io/aggregate-to-manager: "true"}}]}}`,
 		private:  `{kind: ClusterRole, metadata: {name: private-r, labels: {rbac.authorization.k8s.io/aggregate-to-admin: "true"}}, aggregationRule: {clusterRoleSelectors: [{matchLabels: {capv.infrastructure.cluster.hypershift.openshift.io/aggregate-to-manager: "true"}}]}}`,
+	},
+	"a role that gathers others by an expression gathers the private ones": {
+		upstream: `{kind: ClusterRole, metadata: {name: r}, aggregationRule: {clusterRoleSelectors: [{matchExpressions: [{key: cluster.x-k8s.io/aggregate-to-manager, operator: Exists}, {key: team, operator: Exists}]}]}}`,
+		private:  `{kind: ClusterRole, metadata: {name: private-r}, aggregationRule: {clusterRoleSelectors: [{matchExpressions: [{key: cluster.hypershift.openshift.io/aggregate-to-manager, operator: Exists}, {key: team, operator: Exists}]}]}}`,
+	},
+	"a role about other things is gathered with the private ones where it is gathered": {
+		upstream: `{kind: ClusterRole, metadata: {name: agent, labels: {cluster.x-k8s.io/aggregate-to-manager: "true"}}, rules: [{apiGroups: [capi-provider.example.com], resources: [agentmachines], verbs: [get]}]}`,
+		private:  `{kind: ClusterRole, metadata: {name: private-agent, labels: {cluster.hypershift.openshift.io/aggregate-to-manager: "true"}}, rules: [{apiGroups: [capi-provider.example.com], resources: [agentmachines], verbs: [get]}]}`,
+	},
+	"the name of a Lease is no definition's": {
+		upstream: `{kind: Role, metadata: {name: leader, namespace: n}, rules: [{apiGroups: [coordination.k8s.io], resources: [leases], resourceNames: [faf2b2ca.cluster.x-k8s.io], verbs: [update]}]}`,
+	},
+	"a role about everything, and not about Cluster API, is left out": {
+		upstream: `{kind: ClusterRole, metadata: {name: admin}, rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]}`,
 	},
 	"a role about other things is left out": {
 		upstream: `{kind: Role, metadata: {name: leader-election, namespace: n}, rules: [{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get]}]}`,
@@ -120,6 +134,13 @@ var refusals = map[string]struct {
 	"a group in a rule":                    {schemaOf + `{x-kubernetes-validations: [{rule: "self.ref.apiVersion.startsWith('controlplane.cluster.x-k8s.io/')"}]}}}]}}`, []string{"openAPIV3Schema.x-kubernetes-validations[0].rule", "controlplane.cluster.x-k8s.io"}},
 	"a group in the message of a rule":     {schemaOf + `{anyOf: [{x-kubernetes-validations: [{rule: "true", messageExpression: "'cluster.x-k8s.io'"}]}]}}}]}}`, []string{"anyOf[0].x-kubernetes-validations[0].messageExpression"}},
 	"a group in the pattern of a name":     {schemaOf + `{patternProperties: {'^cluster[.]x-k8s[.]io$': {}}}}}]}}`, []string{"patternProperties"}},
+	"a group as an end in a rule":          {schemaOf + `{x-kubernetes-validations: [{rule: "self.apiGroup.endsWith('.cluster.x-k8s.io')"}]}}}]}}`, []string{"x-kubernetes-validations[0].rule", "group cluster.x-k8s.io"}},
+	"groups of several prefixes":           {schemaOf + `{pattern: '^(infrastructure|bootstrap)\.cluster\.x-k8s\.io/v1beta1$'}}}]}}`, []string{"openAPIV3Schema.pattern", "group cluster.x-k8s.io"}},
+	"groups of any prefix":                 {schemaOf + `{pattern: '^[a-z]+\.cluster\.x-k8s\.io$'}}}]}}`, []string{"openAPIV3Schema.pattern", "group cluster.x-k8s.io"}},
+	"a group whose hyphen is escaped":      {schemaOf + `{pattern: '^cluster\.x\-k8s\.io$'}}}]}}`, []string{"openAPIV3Schema.pattern", "group cluster.x-k8s.io"}},
+	"a group whose slash is escaped":       {schemaOf + `{pattern: '^infrastructure\.cluster\.x-k8s\.io\/v1beta1$'}}}]}}`, []string{"openAPIV3Schema.pattern", "infrastructure.cluster.x-k8s.io"}},
+	"a group before a kind":                {schemaOf + `{x-kubernetes-validations: [{rule: "self.kind == 'infrastructure.cluster.x-k8s.io/AWSMachine'"}]}}}]}}`, []string{"infrastructure.cluster.x-k8s.io"}},
+	"a group as an end in a webhook":       {`{kind: ValidatingWebhookConfiguration, metadata: {name: v}, webhooks: [{matchConditions: [{name: a, expression: "request.kind.group.endsWith('.cluster.x-k8s.io')"}], rules: [{apiGroups: [cluster.x-k8s.io]}], clientConfig: {service: {path: /v}}}]}`, []string{"webhooks[0].matchConditions[0].expression"}},
 	"the name of a definition in a rule":   {schemaOf + `{x-kubernetes-validations: [{rule: "self.a == 'machines.cluster.x-k8s.io'"}]}}}]}}`, []string{"machines.cluster.x-k8s.io"}},
 	"a name that is not plural.group":      {`{kind: CustomResourceDefinition, metadata: {name: as}, spec: {group: cluster.x-k8s.io, names: {kind: A}, versions: [{name: v1}]}}`, []string{"metadata.name", "plural.group"}},
 	"a version without a name":             {`{kind: CustomResourceDefinition, metadata: {name: as.cluster.x-k8s.io}, spec: {group: cluster.x-k8s.io, names: {kind: A}, versions: [{served: true}]}}`, []string{"spec.versions[0]"}},
@@ -128,6 +149,8 @@ var refusals = map[string]struct {
 	"a webhook with a group in a rule":     {`{kind: ValidatingWebhookConfiguration, metadata: {name: v}, webhooks: [{matchConditions: [{name: a, expression: "request.kind.group == 'cluster.x-k8s.io'"}], rules: [{apiGroups: [cluster.x-k8s.io]}], clientConfig: {service: {path: /v}}}]}`, []string{"webhooks[0].matchConditions[0].expression"}},
 	"a webhook whose path is two paths":    {`{kind: ValidatingWebhookConfiguration, metadata: {name: v}, webhooks: [{rules: [{apiGroups: [cluster.x-k8s.io]}], clientConfig: {service: {path: /../convert}}}]}`, []string{"webhooks[0].clientConfig", "not clean"}},
 	"a webhook at a URL with a query":      {`{kind: ValidatingWebhookConfiguration, metadata: {name: v}, webhooks: [{rules: [{apiGroups: [cluster.x-k8s.io]}], clientConfig: {url: "https://host/v?a=b"}}]}`, []string{"has a query"}},
+	"a role about every group":             {`{kind: ClusterRole, metadata: {name: r}, rules: [{apiGroups: [cluster.x-k8s.io]}, {apiGroups: ["*"], resources: ["*"]}]}`, []string{"rules[1].apiGroups", "every group"}},
+	"a gathered role about every group":    {`{kind: ClusterRole, metadata: {name: r, labels: {cluster.x-k8s.io/aggregate-to-manager: "true"}}, rules: [{apiGroups: ["*"]}]}`, []string{"rules[0].apiGroups", "every group"}},
 	"rules of a role that are no list":     {`{kind: ClusterRole, metadata: {name: r}, rules: 3}`, []string{"rules"}},
 	"webhooks that are no list":            {`{kind: ValidatingWebhookConfiguration, metadata: {name: v}, webhooks: 3}`, []string{"webhooks"}},
 	"a definition whose spec is no map":    {`{kind: CustomResourceDefinition, metadata: {name: a}, spec: 3}`, []string{"spec"}},
