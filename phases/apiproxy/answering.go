@@ -226,6 +226,12 @@ func (p *Proxy) frames(body io.Reader, x *exchange) io.ReadCloser {
 	read, write := io.Pipe()
 	texts := protobuf.TextsOf(x.request, rewrite.ToClient)
 	go func() {
+		defer func() {
+			// Nobody else would catch it, and it would end the process.
+			if cause := recover(); cause != nil {
+				write.CloseWithError(rewrite.Broken(rewrite.ToClient, cause))
+			}
+		}()
 		write.CloseWithError(protobuf.WatchFrames(write, body, texts, p.room.hold))
 	}()
 	return read
