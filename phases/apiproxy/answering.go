@@ -107,7 +107,7 @@ func (p *Proxy) answerBody(response *http.Response, x *exchange) error {
 	if media != mediaJSON {
 		return p.garbled(x, fmt.Errorf("the content type %.80q is not known", media))
 	}
-	translated := x.request.Answer(response.StatusCode, media, body)
+	var translated io.Reader = &prefixed{x.request.Answer(response.StatusCode, media, body), func() { p.metrics.otherPrefix(x) }}
 	if x.asProtobuf {
 		response.Header.Set("Content-Type", mime.FormatMediaType(protobuf.ContentType, params))
 		return p.held(response, x, io.NopCloser(translated), protobuf.Discovery)
