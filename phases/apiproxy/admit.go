@@ -15,6 +15,10 @@ import (
 
 // admit understands a request, or says why it goes no further. Nothing was sent upstream then.
 func admit(r *http.Request) (*rewrite.Request, *refusal) {
+	if !r.ProtoAtLeast(1, 1) {
+		// Its answers end with the connection: one that breaks off would look whole.
+		return nil, refuse(http.StatusHTTPVersionNotSupported, "%.20q is not served: use HTTP/1.1", r.Proto)
+	}
 	if !isLoopback(r.Host) {
 		return nil, refuse(http.StatusForbidden, "this proxy answers to loopback names only, not to %.100q: use http://localhost and its port", r.Host)
 	}

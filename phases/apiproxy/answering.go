@@ -107,7 +107,7 @@ func (p *Proxy) answerBody(response *http.Response, x *exchange) error {
 	if media != mediaJSON {
 		return p.garbled(x, fmt.Errorf("the content type %.80q is not known", media))
 	}
-	translated := x.request.Answer(response.StatusCode, media, body)
+	var translated io.Reader = &prefixed{x.request.Answer(response.StatusCode, media, body), func() { p.metrics.otherPrefix(x) }}
 	if x.asProtobuf {
 		response.Header.Set("Content-Type", mime.FormatMediaType(protobuf.ContentType, params))
 		return p.held(response, x, io.NopCloser(translated), protobuf.Discovery)
@@ -235,6 +235,12 @@ func (p *Proxy) frames(body io.Reader, x *exchange) io.ReadCloser {
 	read, write := io.Pipe()
 	texts := protobuf.TextsOf(x.request, rewrite.ToClient)
 	go func() {
+		defer func() {
+			// Nobody else would catch it, and it would end the process.
+			if cause := recover(); cause != nil {
+				write.CloseWithError(rewrite.Broken(rewrite.ToClient, cause))
+			}
+		}()
 		write.CloseWithError(protobuf.WatchFrames(write, body, texts, p.room.hold))
 	}()
 	return read

@@ -22,6 +22,8 @@ type exchange struct {
 	asProtobuf bool
 	// broken is why the client's body could not be passed on.
 	broken atomic.Pointer[refusal]
+	// otherPrefix says that the request is counted among those with one.
+	otherPrefix atomic.Bool
 	// body is held while the request lasts.
 	body lease
 

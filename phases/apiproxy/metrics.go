@@ -1,6 +1,7 @@
 package apiproxy
 
 import (
+	"io"
 	"strconv"
 	"time"
 
@@ -31,7 +32,7 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 		duration: prometheus.NewHistogramVec(histogram(name("request_duration_seconds", "How long requests took, watches and streams left out."), prometheus.ExponentialBuckets(0.001, 2.5, 12)), []string{"verb", "class"}),
 		overhead: prometheus.NewHistogramVec(histogram(name("overhead_seconds", "How much of it the proxy itself took."), prometheus.ExponentialBuckets(0.000025, 3, 11)), []string{"class"}),
 		errors:   prometheus.NewCounterVec(prometheus.CounterOpts(name("translation_errors_total", "Bodies that could not be translated, by class and direction.")), []string{"class", "direction"}),
-		prefixes: prometheus.NewCounter(prometheus.CounterOpts(name("other_prefixes_total", "Requests for groups that only look like those that are translated: they pass as they are."))),
+		prefixes: prometheus.NewCounter(prometheus.CounterOpts(name("other_prefixes_total", "Requests that name, themselves or in a body, groups that only look like those that are translated: these pass as they are."))),
 		watches:  prometheus.NewGauge(prometheus.GaugeOpts(name("open_watches", "Watches that are open."))),
 	}
 	for _, collector := range []prometheus.Collector{m.requests, m.duration, m.overhead, m.errors, m.prefixes, m.watches} {
@@ -62,6 +63,27 @@ func (m *metrics) refused(code int) {
 
 func (m *metrics) failed(x *exchange, d rewrite.Direction) {
 	m.errors.WithLabelValues(x.request.Class.String(), d.String()).Inc()
+}
+
+// otherPrefix counts a request, once.
+func (m *metrics) otherPrefix(x *exchange) {
+	if x.otherPrefix.CompareAndSwap(false, true) {
+		m.prefixes.Inc()
+	}
+}
+
+// prefixed counts a request by what its body or answer names.
+type prefixed struct {
+	io.Reader
+	found func()
+}
+
+func (p *prefixed) Read(b []byte) (int, error) {
+	n, err := p.Reader.Read(b)
+	if counts, ok := p.Reader.(interface{ OtherPrefixes() int }); ok && counts.OtherPrefixes() > 0 {
+		p.found()
+	}
+	return n, err
 }
 
 // verbOf is the verb of a request for a resource, and none of those that a client can make up for other paths.

@@ -63,10 +63,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refused.write(w)
 		return
 	}
-	if request.OtherPrefix {
-		p.metrics.prefixes.Inc()
-	}
 	x := &exchange{request: request, began: began, body: lease{of: p.room}}
+	if request.OtherPrefix {
+		p.metrics.otherPrefix(x)
+	}
 	told := &teller{ResponseWriter: w, of: x}
 	defer func() {
 		x.end()
@@ -100,7 +100,14 @@ func (p *Proxy) address(r *httputil.ProxyRequest) {
 func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	x := exchangeOf(r)
 	x.sent = time.Now()
-	return p.upstream.transport.RoundTrip(r)
+	response, err := p.upstream.transport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	// Trailers are not translated. They come into the response that was given, at the end of its body.
+	own := *response
+	own.Trailer = nil
+	return &own, nil
 }
 
 // failed answers what was not answered.
@@ -149,10 +156,12 @@ func (t *teller) FlushError() error {
 	return http.NewResponseController(t.ResponseWriter).Flush()
 }
 
+// WriteHeader leaves out what comes before an answer: its headers are not translated.
 func (t *teller) WriteHeader(code int) {
-	if code >= http.StatusOK || code == http.StatusSwitchingProtocols {
-		t.code = code
+	if code < http.StatusOK && code != http.StatusSwitchingProtocols {
+		return
 	}
+	t.code = code
 	t.ResponseWriter.WriteHeader(code)
 }
 

@@ -32,6 +32,8 @@ func (p *Proxy) send(w http.ResponseWriter, r *http.Request, x *exchange) *refus
 		return refused
 	}
 	r.Header = header
+	// Headers behind a body are looked at by nobody.
+	r.Trailer = nil
 	if x.request.Class == rewrite.Opaque {
 		return nil
 	}
@@ -90,7 +92,7 @@ func (p *Proxy) sendBody(w http.ResponseWriter, r *http.Request, x *exchange) *r
 		return refusalOf(err)
 	}
 	setOrDelete(r.Header, "Content-Type", contentType)
-	return p.sendSmall(r, x, body, source)
+	return p.sendSmall(r, x, &prefixed{body, func() { p.metrics.otherPrefix(x) }}, source)
 }
 
 // begun reads the first piece of a body, whose length may not have been told, and says whether there is none.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/net/netutil"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -19,14 +20,20 @@ const (
 	headerTimeout = 10 * time.Second
 	// idleTimeout is how long a connection of a client of capi-proxy may wait for its next request.
 	idleTimeout = 5 * time.Minute
+	// healthTimeout is how long a client of the health and metrics of capi-proxy may take for a request, for its answer, and to ask again.
+	healthTimeout = 5 * time.Second
 	// drain is how long requests may go on after the end was told to capi-proxy.
 	drain = 5 * time.Second
 	// look is how often capi-proxy asks whether the server is ready, until it was once.
 	look = time.Second
 )
 
-// headerLimit bounds the headers of a request, in bytes.
-const headerLimit = 64 << 10
+const (
+	// headerLimit bounds the headers of a request, in bytes.
+	headerLimit = 64 << 10
+	// healthLimit bounds the connections for health and metrics, which are open to the cluster: a few probes and scrapes.
+	healthLimit = 32
+)
 
 // Server is the process: the proxy on one address, health and metrics on another.
 type Server struct {
@@ -52,9 +59,11 @@ func Listen(ctx context.Context, p *Proxy, metrics prometheus.Gatherer, address,
 	if health == "" {
 		return s, nil
 	}
-	if s.health, err = new(net.ListenConfig).Listen(ctx, "tcp", health); err != nil {
+	open, err := new(net.ListenConfig).Listen(ctx, "tcp", health)
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("listening for health and metrics: %w", err), s.api.Close())
 	}
+	s.health = netutil.LimitListener(open, healthLimit)
 	return s, nil
 }
 
@@ -72,9 +81,9 @@ func (s *Server) HealthAddress() string {
 // Run serves until the context ends, and then for as long as requests last, 5 s at most.
 func (s *Server) Run(ctx context.Context) error {
 	group, ended := errgroup.WithContext(ctx)
-	group.Go(func() error { return s.serve(ended, s.api, s.proxy, "the API") })
+	group.Go(func() error { return s.serve(ended, s.api, s.apiServer(), "the API") })
 	if s.health != nil {
-		group.Go(func() error { return s.serve(ended, s.health, s.state(), "health and metrics") })
+		group.Go(func() error { return s.serve(ended, s.health, s.healthServer(), "health and metrics") })
 	}
 	group.Go(func() error {
 		s.awaitServer(ended)
@@ -84,10 +93,22 @@ func (s *Server) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-func (s *Server) serve(ctx context.Context, on net.Listener, handler http.Handler, what string) error {
-	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerLimit, ErrorLog: libraryLog(s.proxy.log),
+// apiServer bounds no answer: a watch has no end.
+func (s *Server) apiServer() *http.Server {
+	return &http.Server{
+		Handler: s.proxy, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerLimit, ErrorLog: libraryLog(s.proxy.log),
 	}
+}
+
+// healthServer keeps no connection of who says or reads nothing.
+func (s *Server) healthServer() *http.Server {
+	return &http.Server{
+		Handler: s.state(), ReadTimeout: healthTimeout, WriteTimeout: healthTimeout, IdleTimeout: healthTimeout, MaxHeaderBytes: headerLimit,
+		ErrorLog: libraryLog(s.proxy.log),
+	}
+}
+
+func (s *Server) serve(ctx context.Context, on net.Listener, server *http.Server, what string) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(on) }()
 	select {

@@ -109,3 +109,54 @@ func TestServer_counts_what_it_served(t *testing.T) {
 		t.Errorf("%v", labels)
 	}
 }
+
+// The port of health is open to the whole cluster: connections that are silent, or nobody closes, must not take the process's memory.
+func TestServer_bounds_the_connections_for_health(t *testing.T) {
+	proxy, _ := front(t, http.NotFound)
+	server, err := Listen(t.Context(), proxy, prometheus.NewRegistry(), "127.0.0.1:0", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.api.Close()
+	defer server.health.Close()
+	var open []net.Conn
+	for range healthLimit + 1 {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.HealthAddress())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+	}
+	for range healthLimit {
+		conn, err := server.health.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		open = append(open, conn)
+	}
+	next := make(chan error, 1)
+	go func() {
+		conn, err := server.health.Accept()
+		if err == nil {
+			err = conn.Close()
+		}
+		next <- err
+	}()
+	select {
+	case <-next:
+		t.Error("there is one more")
+	case <-time.After(50 * time.Millisecond):
+		_ = open[0].Close()
+		if err := <-next; err != nil {
+			t.Error(err)
+		}
+	}
+	for name, timeout := range map[string]time.Duration{
+		"a request": server.healthServer().ReadTimeout, "an answer": server.healthServer().WriteTimeout, "the next request": server.healthServer().IdleTimeout,
+	} {
+		if timeout != healthTimeout {
+			t.Errorf("%s may take %s", name, timeout)
+		}
+	}
+}

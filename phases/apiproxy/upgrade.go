@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/proxy"
@@ -30,7 +31,6 @@ func (p *Proxy) upgrade(w *teller, r *http.Request, x *exchange) {
 		UpgradeTransport:   p.upstream.upgrades,
 		Responder:          responder{p},
 	}
-	w.code = http.StatusSwitchingProtocols
 	handler.ServeHTTP(hijackable{w}, r)
 }
 
@@ -38,7 +38,32 @@ func (p *Proxy) upgrade(w *teller, r *http.Request, x *exchange) {
 type hijackable struct{ *teller }
 
 func (h hijackable) Hijack() (conn net.Conn, buffered *bufio.ReadWriter, err error) {
-	return http.NewResponseController(h.ResponseWriter).Hijack()
+	conn, buffered, err = http.NewResponseController(h.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	return &overheard{Conn: conn, code: &h.code}, buffered, nil
+}
+
+// overheard is a connection that was taken over. What is written to it first is the status line, of a stream or of why there
+// is none.
+type overheard struct {
+	net.Conn
+	code *int
+	line []byte
+}
+
+// statusLine is how long a status line is up to the code.
+const statusLine = len("HTTP/1.1 101")
+
+func (o *overheard) Write(b []byte) (int, error) {
+	if missing := statusLine - len(o.line); missing > 0 {
+		o.line = append(o.line, b[:min(missing, len(b))]...)
+		if len(o.line) == statusLine {
+			*o.code, _ = strconv.Atoi(string(o.line[statusLine-3:])) // 0 is for who got no answer
+		}
+	}
+	return o.Conn.Write(b)
 }
 
 // responder answers what never became a stream.

@@ -35,7 +35,8 @@ func (s *scanner) filter(top *frame, from int) (more bool, err error) {
 		s.flush()
 		s.copied = start
 	}
-	if found == drop {
+	// What is in a member that is left out goes with it, and does not end it.
+	if found == drop && s.dropping == 0 {
 		s.dropping = len(s.stack)
 	}
 	top.kept = top.kept || found == keep

@@ -147,6 +147,11 @@ func TestOpenAPIDescribesStandardGroups(t *testing.T) {
 			`{"swagger":"2.0","paths":{"/apis/cluster.x-k8s.io/v1beta1/machines":{"get":{}},"/apis/cluster.x-k8s.io/":{},"/api/v1/pods":{},"/apis/cluster.hypershift.openshift.io/v1beta2/machines":{"get":{"schema":{"$ref":"#/definitions/io.openshift.hypershift.cluster.v1beta2.Machine"}}}},"definitions":{"io.x-k8s.cluster.v1beta1.Machine":{},"io.x-k8s.cluster.platform-native.v1.X":{},"io.openshift.hypershift.cluster.v1beta2.Machine":{"items":{"$ref":"#/definitions/io.k8s.api.core.v1.Pod"}}}}`,
 			`{"swagger":"2.0","paths":{"/api/v1/pods":{},"/apis/cluster.x-k8s.io/v1beta2/machines":{"get":{"schema":{"$ref":"#/definitions/io.x-k8s.cluster.v1beta2.Machine"}}}},"definitions":{"io.x-k8s.cluster.v1beta2.Machine":{"items":{"$ref":"#/definitions/io.k8s.api.core.v1.Pod"}}}}`,
 		},
+		"what_is_left_out_in_what_is_left_out": {
+			"/openapi/v2",
+			`{"definitions":{"io.a.B":{"x":1},"io.x-k8s.cluster.v1beta1.Cluster":{"properties":{"a":1},"x-kubernetes-group-version-kind":[{"group":"cluster.x-k8s.io"},{"group":"apps"},{"group":"cluster.x-k8s.io"}],"leak":{"a":1}},"io.a.C":{"x-kubernetes-group-version-kind":[{"group":"cluster.x-k8s.io"},{"group":"apps"}]}},"paths":{"/apis/cluster.x-k8s.io/":{"get":{"x-kubernetes-group-version-kind":[{"group":"cluster.x-k8s.io"}],"leak":1}},"/b":{}}}`,
+			`{"definitions":{"io.a.B":{"x":1},"io.a.C":{"x-kubernetes-group-version-kind":[{"group":"apps"}]}},"paths":{"/b":{}}}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

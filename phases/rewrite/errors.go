@@ -44,3 +44,20 @@ func wrongGroup[T string | []byte](group T, code int) *Error {
 		Offset: -1,
 	}
 }
+
+// code tells whose fault a body is.
+func (d Direction) code() int {
+	if d == ToServer {
+		return http.StatusBadRequest
+	}
+	return http.StatusBadGateway
+}
+
+// Broken is the error of a body whose translation has panicked. The next body may
+// be fine.
+func Broken(d Direction, cause any) *Error {
+	return &Error{
+		Code: d.code(), Offset: -1,
+		Text: fmt.Sprintf("the body meets a fault of the translation, which is to be reported: %v", cause),
+	}
+}

@@ -27,8 +27,8 @@ func buffer() *[]byte {
 
 // Reader reads a JSON body from another reader and rewrites it on the way. It
 // holds 64 KiB of it at most, and what it becomes; between the events of a
-// watch 4 KiB. What is malformed, or is cut off, ends in an *Error and never in
-// io.EOF.
+// watch 4 KiB. What is malformed, or is cut off, or makes it panic, ends in an
+// *Error and never in io.EOF.
 type Reader struct {
 	src     io.Reader
 	scanner scanner
@@ -101,6 +101,12 @@ func (r *Reader) rest() {
 
 // fill reads once, and decides what can be decided.
 func (r *Reader) fill() {
+	// Who reads a body may be a transport, whose panic would end the process.
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.err = Broken(r.scanner.dir, cause)
+		}
+	}()
 	r.grow()
 	n, err := r.src.Read(r.window[r.end:])
 	r.end += n

@@ -96,20 +96,58 @@ func TestTheErrorOfTheSourceIsPassedOn(t *testing.T) {
 
 func TestDepthIsBounded(t *testing.T) {
 	t.Parallel()
-	for _, brackets := range []string{"[]", "{}"} {
-		open := brackets[:1]
-		if open == "{" {
-			open = `{"apiVersion":`
+	for direction, bound := range map[rewrite.Direction]struct {
+		depth, code int
+		says        string
+	}{
+		rewrite.ToServer: {1000, http.StatusBadRequest, "deeper than 1000"},
+		// One object that came in another way must not cut off every list that it is in.
+		rewrite.ToClient: {10_000, http.StatusBadGateway, "deeper than 10000"},
+	} {
+		for _, brackets := range []string{"[]", "{}"} {
+			open := brackets[:1]
+			if open == "{" {
+				open = `{"apiVersion":`
+			}
+			document := func(depth int) string {
+				return strings.Repeat(open, depth-1) + brackets + strings.Repeat(brackets[1:], depth-1)
+			}
+			if _, err := turn(direction, rewrite.MappedKinds, "object", document(bound.depth)); err != nil {
+				t.Error(err)
+			}
+			_, err := turn(direction, rewrite.MappedKinds, "object", document(bound.depth+1))
+			var refused *rewrite.Error
+			if !errors.As(err, &refused) || refused.Code != bound.code || !strings.Contains(refused.Text, bound.says) {
+				t.Error(err)
+			}
 		}
-		document := func(depth int) string {
-			return strings.Repeat(open, depth-1) + brackets + strings.Repeat(brackets[1:], depth-1)
+	}
+}
+
+func TestAGroupBehindAnEscapeIsRewrittenWhereItIs(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{`\u00e9.`, `\u00e9\u00e9.`, `é\u0061.`, `\ud83d\ude00.`, `\ud83d.`, `\u00e9é\u002e`, `\"\n.`} {
+		for _, rest := range []string{"", strings.Repeat("x", 100<<10)} {
+			text := `{"metadata":{"name":"` + name + rewrite.Private + `"},"rest":"` + rest + `"}`
+			got, err := turn(rewrite.ToClient, rewrite.Definitions, "object", text)
+			if want := strings.Replace(text, rewrite.Private, rewrite.Standard, 1); err != nil || got != want {
+				t.Errorf("%s becomes %.200s, %v", name, got, err)
+			}
 		}
-		if _, err := turn(rewrite.ToServer, rewrite.MappedKinds, "object", document(1000)); err != nil {
-			t.Error(err)
-		}
-		_, err := turn(rewrite.ToServer, rewrite.MappedKinds, "object", document(1001))
-		var refused *rewrite.Error
-		if !errors.As(err, &refused) || refused.Code != http.StatusBadRequest || !strings.Contains(refused.Text, "deeper than 1000") {
+	}
+}
+
+type panicking struct{}
+
+func (panicking) Read([]byte) (int, error) { panic("out of range") }
+
+func TestAPanicIsAnErrorOfTheBody(t *testing.T) {
+	t.Parallel()
+	for direction, code := range map[rewrite.Direction]int{rewrite.ToServer: http.StatusBadRequest, rewrite.ToClient: http.StatusBadGateway} {
+		source := io.MultiReader(strings.NewReader(`{"a":`), panicking{})
+		_, err := io.ReadAll(rewrite.NewReader(source, direction, rewrite.OtherKinds, "object"))
+		var broken *rewrite.Error
+		if !errors.As(err, &broken) || broken.Code != code || !strings.Contains(broken.Text, "out of range") {
 			t.Error(err)
 		}
 	}

@@ -1,15 +1,16 @@
 package rewrite
 
-import (
-	"fmt"
-	"net/http"
-)
+import "fmt"
 
-// maxDepth bounds how deep a document may be, maxText how long the text of a
-// key or group may be as it is written. A longer one is none.
+// What bounds a document: how deep one may be that a client sends, how deep one
+// that a server answers, and how long the text of a key or group may be as it is
+// written. A longer one is none.
 const (
-	maxDepth = 1000
-	maxText  = 4096
+	maxSent = 1000
+	// A list is read that holds an object which came in another way: no more is
+	// refused than what servers and clients in Go refuse to read.
+	maxAnswered = 10_000
+	maxText     = 4096
 )
 
 // What the scanner expects, or is in the middle of.
@@ -237,8 +238,12 @@ func (s *scanner) value(c byte) (more bool, err error) {
 }
 
 func (s *scanner) open(f frame, next state) error {
-	if len(s.stack) == maxDepth {
-		return s.malformed(fmt.Sprintf("it is deeper than %d levels", maxDepth))
+	deepest := maxAnswered
+	if s.dir == ToServer {
+		deepest = maxSent
+	}
+	if len(s.stack) == deepest {
+		return s.malformed(fmt.Sprintf("it is deeper than %d levels", deepest))
 	}
 	s.stack = append(s.stack, f)
 	s.pos++
@@ -292,13 +297,5 @@ func (s *scanner) unexpected(c byte) error {
 
 // malformed is an error about the present point.
 func (s *scanner) malformed(text string) error {
-	return &Error{Code: s.code(), Text: "the body is not the JSON that it should be: " + text, Offset: s.base + int64(s.pos)}
-}
-
-// code tells whose fault a body is.
-func (s *scanner) code() int {
-	if s.dir == ToServer {
-		return http.StatusBadRequest
-	}
-	return http.StatusBadGateway
+	return &Error{Code: s.dir.code(), Text: "the body is not the JSON that it should be: " + text, Offset: s.base + int64(s.pos)}
 }

@@ -18,6 +18,7 @@ var seeds = []string{
 	`{"spec":{"matchConstraints":{"resourceRules":[{"apiGroups":["cluster.x-k8s.io"]}],"excludeResourceRules":[{"apiGroups":["cluster.x-k8s.io"]}]},"paramKind":{"apiVersion":"cluster.x-k8s.io/v1"},"matchResources":{"resourceRules":[{"apiGroups":["cluster.x-k8s.io"]}]}}}`,
 	`{"involvedObject":{"apiVersion":"cluster.x-k8s.io/v1"},"related":{"apiVersion":"cluster.x-k8s.io/v1"},"regarding":{"apiVersion":"cluster.x-k8s.io/v1"}}`,
 	`{"spec":{"scaleTargetRef":{"apiVersion":"cluster.x-k8s.io/v1"}},"metadata":{"name":"ü\ud83d\ude00\u0000"}}`,
+	`{"metadata":{"name":"\u00e9.cluster.x-k8s.io"}}`, `{"metadata":{"name":"é\ud83d\ude00\ud83d.\u0063luster.x-k8s.io"}}`, `{"items":[{"metadata":{"name":"\u00e9é.cluster.hypershift.openshift.io"}}]}`,
 	`{"kind":"Status","apiVersion":"v1","message":"cluster.hypershift.openshift.io","details":{"group":"cluster.hypershift.openshift.io"}}`,
 	`{"a":1,"a":{"apiVersion":"cluster.x-k8s.io"},"a":[[[{"apiGroup":"cluster.hypershift.openshift.io"}]]]}`,
 	"{\"a\":\"\x01\"}", `{"a":"\x"}`, `{"a":"\u12g4"}`, "\ufeff{}", `{"a":"`, "{\"a\":\"\xff\"}",

@@ -199,7 +199,7 @@ func (s *scanner) apply(r rule, from, to int, escaped bool) error {
 	raw := s.in[from:to]
 	text := s.decoded(raw, escaped)
 	if r == rootRule && s.dir == ToServer {
-		if wrong := wrongGroup(text[:groupEnd(text)], s.code()); wrong != nil {
+		if wrong := wrongGroup(text[:groupEnd(text)], s.dir.code()); wrong != nil {
 			wrong.Offset = s.base + int64(from)
 			return wrong
 		}
@@ -246,16 +246,19 @@ func appendDecoded(dst, raw []byte) []byte {
 	return dst
 }
 
-// written is the index in a string as it is written of byte n of what it says. All
-// before n is ASCII.
+// written is the index in a string as it is written of byte n of what it says. A
+// character begins at n.
 func written(raw []byte, n int) int {
 	i := 0
-	for ; n > 0; n-- {
-		size := 1
+	for n > 0 {
+		size, width := 1, 1
 		if raw[i] == '\\' {
-			_, size = unescape(raw[i:])
+			var r rune
+			r, size = unescape(raw[i:])
+			width = utf8.RuneLen(r)
 		}
 		i += size
+		n -= width
 	}
 	return i
 }

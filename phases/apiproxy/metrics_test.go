@@ -1,0 +1,70 @@
+package apiproxy
+
+import (
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+)
+
+// counted is what a counter says.
+func counted(t *testing.T, counter prometheus.Counter) float64 {
+	t.Helper()
+	var metric dto.Metric
+	if err := counter.Write(&metric); err != nil {
+		t.Fatal(err)
+	}
+	return metric.GetCounter().GetValue()
+}
+
+func TestMetrics_count_a_refused_stream_by_the_code_of_its_refusal(t *testing.T) {
+	done := make(chan struct{}, 1)
+	proxy, shown := front(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+	inner := shown.Config.Handler
+	shown.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		inner.ServeHTTP(w, r)
+		done <- struct{}{}
+	})
+	upgraded(t, shown, exec, "SPDY/3.1", "")
+	<-done
+	for code, want := range map[string]float64{"403": 1, "101": 0} {
+		if got := counted(t, proxy.metrics.requests.WithLabelValues("create", "opaque", code)); got != want {
+			t.Errorf("%v requests of code %s", got, code)
+		}
+	}
+}
+
+func TestMetrics_count_once_each_request_that_names_a_group_with_another_prefix(t *testing.T) {
+	const other = `{"apiVersion":"` + standard + `/v1beta2","spec":{"one":{"apiVersion":"other.` + standard + `/v1"},"two":{"apiVersion":"other.` + standard + `/v1"}}}`
+	answer := "{}"
+	proxy, shown := front(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		answers("application/json", answer)(w, r)
+	})
+	count := 0.0
+	for _, row := range []struct {
+		what   string
+		sent   sent
+		answer string
+		counts bool
+	}{
+		{"a body in JSON", sent{http.MethodPost, machines, other, asJSON()}, "{}", true},
+		{"a body that is applied", sent{http.MethodPatch, machines + "/m?fieldManager=a", other, http.Header{"Content-Type": {"application/apply-patch+yaml"}}}, "{}", true},
+		{"an answer", sent{http.MethodGet, machines + "/m", "", nil}, `{"apiVersion":"other.` + private + `/v1"}`, true},
+		{"a path", sent{http.MethodGet, "/apis/other." + standard + "/v1/things/t", "", nil}, `{"apiVersion":"other.` + standard + `/v1"}`, true},
+		{"none of them", sent{http.MethodPost, machines, `{"apiVersion":"` + standard + `/v1beta2"}`, asJSON()}, "{}", false},
+	} {
+		answer = row.answer
+		if _, _, err := row.sent.to(t, shown); err != nil {
+			t.Fatal(err)
+		}
+		if row.counts {
+			count++
+		}
+		if got := counted(t, proxy.metrics.prefixes); got != count {
+			t.Fatalf("with %s: %v requests are counted, not %v", row.what, got, count)
+		}
+	}
+}
