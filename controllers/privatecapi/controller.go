@@ -3,6 +3,7 @@ package privatecapi
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -177,11 +178,22 @@ func (c cached) all(of client.Object) []machine.Key {
 // others are the HostedClusters that are not the new operator's alone, each with why.
 func (c cached) others(ctx context.Context) ([]string, error) {
 	all, err := c.clusters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	programme, err := c.programme(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var enabled time.Time
+	if programme != nil {
+		enabled = programme.GetCreationTimestamp().Time
+	}
 	var others []string
 	for _, o := range all {
-		if why := guards.NotNewAlone(guards.MarksOf(o.GetAnnotations())); why != "" {
+		if why := guards.NotNewAlone(guards.MarksOf(o.GetAnnotations()), o.GetCreationTimestamp().Time, enabled); why != "" {
 			others = append(others, "HostedCluster "+string(phases.KeyOf(o))+" "+why)
 		}
 	}
-	return others, err
+	return others, nil
 }

@@ -18,6 +18,8 @@ type Facts struct {
 	// Seen says that all HostedClusters were looked at; Others names those that are not the new operator's alone, each with why.
 	Seen   bool     `yaml:"seen"`
 	Others []string `yaml:"others"`
+	// Enabled says that there is the ConfigMap by which the programme is enabled.
+	Enabled bool `yaml:"enabled"`
 	// Retention is for how long the old operator is kept after the last move, so that it can be undone.
 	Retention Retention `yaml:"retention"`
 	// Operator is what is there of the old operator.
@@ -44,11 +46,13 @@ type guard = machine.Guard[Facts]
 // AllPrivate asks whether the old operator has nothing left to reconcile.
 var AllPrivate = guard{
 	Name: "AllPrivate",
-	Doc:  "Every HostedCluster is reconciled by the new operator; none is locked, and none has a failed move.",
+	Doc:  "The programme is enabled, and every HostedCluster is reconciled by the new operator or will be; none is locked, and none has a failed move.",
 	Ask: func(f Facts) machine.Answer {
 		switch {
 		case !f.Seen:
 			return machine.SayUnknown("the HostedClusters have not been looked at yet")
+		case !f.Enabled:
+			return machine.SayNo("nobody has enabled the programme of private types")
 		case len(f.Others) > 0:
 			return machine.SayNo(fmt.Sprintf("%d not of the new operator alone: %s", len(f.Others), list(f.Others)))
 		}

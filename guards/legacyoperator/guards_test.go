@@ -17,8 +17,9 @@ func TestGuards(t *testing.T) {
 		says  string
 	}{
 		"AllPrivate/not seen is unknown":      {AllPrivate, Facts{}, machine.Unknown, "not been looked at"},
-		"AllPrivate/one is not":               {AllPrivate, Facts{Seen: true, Others: []string{"a has scope legacy"}}, machine.No, "1 not of the new operator alone: a has scope legacy"},
-		"AllPrivate/all are":                  {AllPrivate, Facts{Seen: true}, machine.Yes, ""},
+		"AllPrivate/one is not":               {AllPrivate, Facts{Seen: true, Enabled: true, Others: []string{"a has scope legacy"}}, machine.No, "1 not of the new operator alone: a has scope legacy"},
+		"AllPrivate/all are":                  {AllPrivate, Facts{Seen: true, Enabled: true}, machine.Yes, ""},
+		"AllPrivate/nobody has enabled it":    {AllPrivate, Facts{Seen: true}, machine.No, "nobody has enabled the programme"},
 		"RetentionOver/not read is unknown":   {RetentionOver, Facts{}, machine.Unknown, ""},
 		"RetentionOver/cannot be read":        {RetentionOver, Facts{Retention: Retention{Problem: "no time"}}, machine.Unknown, "no time"},
 		"RetentionOver/nothing is noted":      {RetentionOver, Facts{Retention: Retention{Known: true}}, machine.No, "not been noted"},

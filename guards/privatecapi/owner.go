@@ -1,5 +1,7 @@
 package privatecapi
 
+import "time"
+
 // Reconciler is who reconciles a HostedCluster and its NodePools.
 type Reconciler string
 
@@ -40,15 +42,17 @@ func (m Marks) Owner() Owner {
 	return Owner{By: Nobody}
 }
 
-// NotNewAlone says why a HostedCluster is not the new operator's alone; empty if it is.
-func NotNewAlone(m Marks) string {
+// NotNewAlone says why a HostedCluster is not the new operator's alone; empty if it is, or is about to be: one without a mark that
+// was created after the enablement of the programme. Before that, which is the zero time, none is.
+func NotNewAlone(m Marks, created, enabled time.Time) string {
 	switch by := m.Owner().By; {
 	case m.Locked():
 		return "is locked"
 	case m.Failed != "":
 		return "has a failed move: " + short(string(m.Failed))
-	case by != New:
+	case by == New, by == Nobody && !m.Legacy && !enabled.IsZero() && created.After(enabled):
+		return ""
+	default:
 		return "is reconciled by " + by.text()
 	}
-	return ""
 }

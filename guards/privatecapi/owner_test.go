@@ -1,6 +1,9 @@
 package privatecapi
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestOwnerOf(t *testing.T) {
 	const legacy, private, migrating, failed = 1, 2, 4, 8
@@ -57,12 +60,27 @@ func TestOwnerOf(t *testing.T) {
 }
 
 func TestNotNewAlone(t *testing.T) {
-	for want, m := range map[string]Marks{
-		"": {Private: true}, "is locked": {Private: true, Companion: Companion{Present: true}}, "is reconciled by the old operator": {Legacy: true},
-		"has a failed move: reverted": {Private: true, Failed: Reverted}, "is reconciled by nobody": {},
+	enabled := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	later := enabled.Add(time.Second)
+	for name, row := range map[string]struct {
+		marks            Marks
+		created, enabled time.Time
+		want             string
+	}{
+		"one with private types":                  {Marks{Private: true}, enabled, enabled, ""},
+		"a locked one":                            {Marks{Private: true, Companion: Companion{Present: true}}, enabled, enabled, "is locked"},
+		"one of the old operator":                 {Marks{Legacy: true}, later, enabled, "is reconciled by the old operator"},
+		"one whose move failed":                   {Marks{Private: true, Failed: Reverted}, later, enabled, "has a failed move: reverted"},
+		"an old one without a mark":               {Marks{}, enabled, enabled, "is reconciled by nobody"},
+		"a new one that will have a mark":         {Marks{}, later, enabled, ""},
+		"a new one with both marks":               {Marks{Legacy: true, Private: true}, later, enabled, "is reconciled by nobody"},
+		"one without a mark and no programme":     {Marks{}, later, time.Time{}, "is reconciled by nobody"},
+		"one with private types and no programme": {Marks{Private: true}, later, time.Time{}, ""},
 	} {
-		if got := NotNewAlone(m); got != want {
-			t.Errorf("%+v %q, want %q", m, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := NotNewAlone(row.marks, row.created, row.enabled); got != row.want {
+				t.Errorf("%q, want %q", got, row.want)
+			}
+		})
 	}
 }

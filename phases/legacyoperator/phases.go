@@ -69,6 +69,7 @@ func (p *Phases) Observe(ctx context.Context, _ machine.Key) (guards.Facts, Work
 	if client.IgnoreNotFound(err) != nil {
 		return guards.Facts{}, nil, fmt.Errorf("reading ConfigMap %s: %w", capiboard.Programme, err)
 	}
+	f.Enabled = err == nil
 	f.Retention = pass.retained(programme.Data[RetentionKey])
 	return *f, pass, nil
 }
@@ -146,7 +147,7 @@ func (p *Pass) KeepOperator(ctx context.Context) (machine.Result, error) {
 	}
 	before, taken := d.Annotations[ReplicasAnnotation]
 	_, since := p.since()
-	unneeded := len(p.facts.Others) == 0
+	unneeded := p.facts.Enabled && len(p.facts.Others) == 0
 	if taken || since != unneeded {
 		return p.patch(ctx, "keeping", func(d *appsv1.Deployment) {
 			if number, err := strconv.ParseInt(before, 10, 32); taken && err == nil && replicas(d) == 0 {

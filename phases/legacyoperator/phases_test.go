@@ -114,6 +114,13 @@ func TestKeepOperator_counts_the_time_of_retention_from_when_nobody_needs_it(t *
 	}
 }
 
+func TestKeepOperator_counts_no_time_before_the_programme_is_enabled(t *testing.T) {
+	h := newHouse("", oldOperator())
+	if did := h.work(t, KeepOperator); did.Did != "" || len(h.operator(t).Annotations) > 0 {
+		t.Errorf("it did %q, and notes %v", did.Did, h.operator(t).Annotations)
+	}
+}
+
 func TestRemoveOperator_is_put_back_by_KeepOperator(t *testing.T) {
 	h := newHouse("0s", oldOperator())
 	for range 2 {

@@ -41,8 +41,10 @@ type Client struct {
 
 	mu         sync.Mutex
 	discovered []*metav1.APIResourceList
-	at         time.Time
-	as         map[string]dynamic.Interface
+	// silent are the groups that did not answer at the time.
+	silent map[schema.GroupVersion]error
+	at     time.Time
+	as     map[string]dynamic.Interface
 }
 
 // New is a client of an API server.

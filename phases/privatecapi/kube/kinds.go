@@ -11,32 +11,50 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 
 	phases "github.com/capstan-capi/capstan/phases/privatecapi"
 )
 
-// resources is what the API server serves, all versions; of a group that does not answer, the error is returned.
-func (c *Client) resources() ([]*metav1.APIResourceList, error) {
+// resources is what the API server serves, all versions. Only groups that are of no account may not answer: of another one that
+// does not, the error is returned.
+func (c *Client) resources(counts func(group string) bool) ([]*metav1.APIResourceList, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.discovered != nil && c.now().Sub(c.at) < freshFor {
-		return c.discovered, nil
+	if c.discovered == nil || c.now().Sub(c.at) >= freshFor {
+		_, all, err := c.discovery.ServerGroupsAndResources()
+		silent, some := discovery.GroupDiscoveryFailedErrorGroups(err)
+		if err != nil && !some {
+			return nil, fmt.Errorf("asking what the API server serves: %w", err)
+		}
+		c.discovered, c.silent, c.at = all, silent, c.now()
 	}
-	_, all, err := c.discovery.ServerGroupsAndResources()
-	if err != nil {
-		return nil, fmt.Errorf("asking what the API server serves: %w", err)
+	for gv, err := range c.silent {
+		if counts(gv.Group) {
+			c.discovered = nil // it is asked again at once: it may answer then
+			return nil, fmt.Errorf("asking what the API server serves of %s: %w", gv, err)
+		}
 	}
-	c.discovered, c.at = all, c.now()
-	return all, nil
+	return c.discovered, nil
 }
+
+// onASide says that a group is of Cluster API, standard or private.
+func onASide(group string) bool { return phases.SideOf(group) != "" }
+
+// ownable says that objects of a group may be owned by one of Cluster API and be of another group. Metrics are no objects.
+func ownable(group string) bool {
+	return !onASide(group) && group != metricsGroup && !strings.HasSuffix(group, "."+metricsGroup)
+}
+
+const metricsGroup = "metrics.k8s.io"
 
 // Kinds are those of Cluster API, standard and private, the preferred version of each first.
 func (c *Client) Kinds(context.Context) ([]phases.Kind, error) {
-	all, err := c.resources()
+	all, err := c.resources(onASide)
 	if err != nil {
 		return nil, err
 	}
-	return kindsOf(all, func(group string) bool { return phases.SideOf(group) != "" }), nil
+	return kindsOf(all, onASide), nil
 }
 
 // kindsOf are the kinds of some groups that can be listed; discovery names the preferred version of a group first.
@@ -72,14 +90,12 @@ var passing = []schema.GroupResource{{Resource: "events"}, {Group: "events.k8s.i
 
 // Dependents are the metadata of all objects in a namespace that an object of Cluster API owns, of whatever other group.
 func (c *Client) Dependents(ctx context.Context, namespace string) ([]phases.Dependent, error) {
-	all, err := c.resources()
+	all, err := c.resources(ownable)
 	if err != nil {
 		return nil, err
 	}
 	var found []phases.Dependent
-	for _, k := range kindsOf(all, func(group string) bool {
-		return phases.SideOf(group) == "" && !strings.HasSuffix(group, "metrics.k8s.io")
-	}) {
+	for _, k := range kindsOf(all, ownable) {
 		if !k.Namespaced || slices.Contains(passing, schema.GroupResource{Group: k.Group, Resource: k.Resource}) {
 			continue
 		}
@@ -122,7 +138,7 @@ func (c *Client) ownedOf(ctx context.Context, k phases.Kind, namespace string) (
 func isOwned(o metav1.Object) bool {
 	return slices.ContainsFunc(o.GetOwnerReferences(), func(ref metav1.OwnerReference) bool {
 		gv, err := schema.ParseGroupVersion(ref.APIVersion)
-		return err == nil && phases.SideOf(gv.Group) != ""
+		return err == nil && onASide(gv.Group)
 	})
 }
 
