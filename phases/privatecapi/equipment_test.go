@@ -40,6 +40,29 @@ func TestEquipment_the_proxy_is_the_one_that_is_deployed(t *testing.T) {
 	}
 }
 
+func TestEquipment_all_that_a_pod_gets_beside_the_proxy_is_in_the_patch(t *testing.T) {
+	text, err := os.ReadFile("../../deploy/privatecapi/sidecar.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var patch struct {
+		Spec struct {
+			Template map[string]any `json:"template"`
+		} `json:"spec"`
+	}
+	if err := yaml.Unmarshal(text, &patch); err != nil {
+		t.Fatal(err)
+	}
+	bare := map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "manager"}}}}
+	want := Equipment{}.Equip(bare, Component{})
+	for _, template := range []map[string]any{want, patch.Spec.Template} {
+		delete(template["spec"].(map[string]any), "initContainers") // compared by itself
+	}
+	if diff := cmp.Diff(want, patch.Spec.Template); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestEquipment_Strip_takes_away_what_Equip_has_put_there_and_nothing_else(t *testing.T) {
 	for _, of := range append(Components, Component{Name: "flagged", Flags: []string{"--kubeconfig"}}) {
 		e := Equipment{Image: "capstan:1"}
