@@ -84,25 +84,3 @@ func noRoom() *refusal {
 	r.after = 1
 	return r
 }
-
-// leased reads what is held by the one who reads it, and what is made of it.
-type leased struct {
-	from io.Reader
-	by   *lease
-	room int
-}
-
-// madeOf is how much the forms take together that a YAML document goes through, for each byte of it.
-const madeOf = 4
-
-func (l *leased) Read(b []byte) (int, error) {
-	n, err := l.from.Read(b)
-	if l.room -= madeOf * n; l.room < 0 {
-		more := max(heldStep, -l.room)
-		if err := l.by.grow(more); err != nil {
-			return 0, err
-		}
-		l.room += more
-	}
-	return n, err
-}

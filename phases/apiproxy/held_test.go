@@ -26,12 +26,15 @@ func TestLease_holds_nothing_after_its_end(t *testing.T) {
 	}
 }
 
-func TestLease_counts_what_is_made_of_a_document_too(t *testing.T) {
-	held := &lease{of: newBudget(4 * heldStep)}
-	defer held.end()
-	_, err := io.ReadAll(&leased{from: strings.NewReader(strings.Repeat("x", 2*heldStep)), by: held})
-	if !errors.Is(err, errNoRoom) {
-		t.Fatal(err)
+func TestProxy_has_room_for_what_is_made_of_YAML(t *testing.T) {
+	proxy, shown := front(t, func(http.ResponseWriter, *http.Request) { t.Error("it was sent") })
+	proxy.room = newBudget(heldStep)
+	for _, media := range []string{"application/yaml", "application/yaml; charset", "application/apply-patch+yaml"} {
+		body := "a:\n" + strings.Repeat("- a\n", heldStep/100)
+		response, _, err := sent{http.MethodPatch, machines + "/m?fieldManager=a", body, http.Header{"Content-Type": {media}}}.to(t, shown)
+		if err != nil || response.code != http.StatusTooManyRequests {
+			t.Errorf("%s: %v, %v", media, response, err)
+		}
 	}
 }
 

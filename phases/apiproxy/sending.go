@@ -84,10 +84,7 @@ func (p *Proxy) sendBody(w http.ResponseWriter, r *http.Request, x *exchange) *r
 		r.Body, r.ContentLength = http.NoBody, 0
 		return nil
 	}
-	if err == nil && strings.HasSuffix(media, "yaml") {
-		from = &leased{from: from, by: &x.body}
-	}
-	contentType, body, err := x.request.Body(contentType, from)
+	contentType, body, err := x.request.Body(contentType, from, x.body.grow)
 	if err != nil {
 		return refusalOf(err)
 	}
