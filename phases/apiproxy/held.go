@@ -56,6 +56,16 @@ func (l *lease) end() {
 	l.bytes, l.ended = 0, true
 }
 
+// keep gives back all but so many bytes.
+func (l *lease) keep(bytes int) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if more := l.bytes - int64(bytes); more > 0 {
+		l.of.free.Release(more)
+		l.bytes -= more
+	}
+}
+
 // whole reads a body to its end. What it and a translation of it take is held by the lease, also when it fails.
 func (l *lease) whole(from io.Reader) ([]byte, error) {
 	var body []byte

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// pieceTimeout is how long a client of capi-proxy may take for the next piece of a body.
+	// pieceTimeout is how long a client of capi-proxy may take for the next piece of a body, or of an answer that is held.
 	pieceTimeout = 30 * time.Second
 	// bodyTimeout is how long it may take for the whole of one that is held, or of what is read before a request is sent.
 	bodyTimeout = 60 * time.Second
