@@ -89,6 +89,7 @@ func (p *Proxy) answerBody(response *http.Response, x *exchange) error {
 	case strings.HasPrefix(media, "text/") || media == "":
 		return nil
 	case media == protobuf.ContentType && params["stream"] == "watch":
+		x.holds = true
 		p.stream(response, x, p.frames(body, x))
 		return nil
 	case media == protobuf.ContentType:
@@ -152,6 +153,8 @@ func (p *Proxy) held(response *http.Response, x *exchange, body io.Reader, trans
 		room.end()
 		return p.garbled(x, err)
 	}
+	room.keep(cap(src))
+	x.holds = true
 	p.whole(response, src, room.end)
 	return nil
 }

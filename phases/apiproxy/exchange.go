@@ -24,6 +24,8 @@ type exchange struct {
 	broken atomic.Pointer[refusal]
 	// otherPrefix says that the request is counted among those with one.
 	otherPrefix atomic.Bool
+	// holds says that the answer takes room until the client has read it.
+	holds bool
 	// body is held while the request lasts.
 	body lease
 

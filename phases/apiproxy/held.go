@@ -56,6 +56,16 @@ func (l *lease) end() {
 	l.bytes, l.ended = 0, true
 }
 
+// keep gives back all but so many bytes.
+func (l *lease) keep(bytes int) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if more := l.bytes - int64(bytes); more > 0 {
+		l.of.free.Release(more)
+		l.bytes -= more
+	}
+}
+
 // whole reads a body to its end. What it and a translation of it take is held by the lease, also when it fails.
 func (l *lease) whole(from io.Reader) ([]byte, error) {
 	var body []byte
@@ -83,26 +93,4 @@ func noRoom() *refusal {
 	r := refuse(http.StatusTooManyRequests, "%v: nothing was acted upon; send it as JSON, or try again", errNoRoom)
 	r.after = 1
 	return r
-}
-
-// leased reads what is held by the one who reads it, and what is made of it.
-type leased struct {
-	from io.Reader
-	by   *lease
-	room int
-}
-
-// madeOf is how much the forms take together that a YAML document goes through, for each byte of it.
-const madeOf = 4
-
-func (l *leased) Read(b []byte) (int, error) {
-	n, err := l.from.Read(b)
-	if l.room -= madeOf * n; l.room < 0 {
-		more := max(heldStep, -l.room)
-		if err := l.by.grow(more); err != nil {
-			return 0, err
-		}
-		l.room += more
-	}
-	return n, err
 }

@@ -26,6 +26,7 @@ type Proxy struct {
 	room     *budget
 	log      logr.Logger
 	silence  time.Duration
+	patience time.Duration
 	forward  *httputil.ReverseProxy
 	// streams are those of another protocol, which the server of HTTP knows nothing of any more.
 	streams sync.WaitGroup
@@ -41,7 +42,7 @@ func New(config *rest.Config, registry prometheus.Registerer, log logr.Logger) (
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{upstream: upstream, metrics: metrics, room: newBudget(heldLimit), log: log, silence: firstByte}
+	p := &Proxy{upstream: upstream, metrics: metrics, room: newBudget(heldLimit), log: log, silence: firstByte, patience: pieceTimeout}
 	p.forward = &httputil.ReverseProxy{
 		Rewrite:        p.address,
 		Transport:      p,
@@ -67,7 +68,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if request.OtherPrefix {
 		p.metrics.otherPrefix(x)
 	}
-	told := &teller{ResponseWriter: w, of: x}
+	told := &teller{ResponseWriter: w, of: x, patience: p.patience}
 	defer func() {
 		x.end()
 		p.metrics.done(x, told.code, time.Since(began))
@@ -143,17 +144,32 @@ type teller struct {
 	http.ResponseWriter
 	of   *exchange
 	code int
+	// patience is for a piece of an answer.
+	patience time.Duration
 }
 
 func (t *teller) Write(b []byte) (int, error) {
 	defer t.of.waited(time.Now())
+	defer t.bounded()()
 	return t.ResponseWriter.Write(b)
 }
 
 // FlushError is for http.ResponseController.
 func (t *teller) FlushError() error {
 	defer t.of.waited(time.Now())
+	defer t.bounded()()
 	return http.NewResponseController(t.ResponseWriter).Flush()
+}
+
+// bounded bounds how long the client may take for a piece of an answer that takes room meanwhile.
+func (t *teller) bounded() (end func()) {
+	if !t.of.holds {
+		return func() {}
+	}
+	connection := http.NewResponseController(t.ResponseWriter)
+	// A connection without deadlines is none of a client that could be slow: a test's.
+	_ = connection.SetWriteDeadline(time.Now().Add(t.patience))
+	return func() { _ = connection.SetWriteDeadline(time.Time{}) }
 }
 
 // WriteHeader leaves out what comes before an answer: its headers are not translated.

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// pieceTimeout is how long a client of capi-proxy may take for the next piece of a body.
+	// pieceTimeout is how long a client of capi-proxy may take for the next piece of a body, or of an answer that is held.
 	pieceTimeout = 30 * time.Second
 	// bodyTimeout is how long it may take for the whole of one that is held, or of what is read before a request is sent.
 	bodyTimeout = 60 * time.Second
@@ -84,10 +84,7 @@ func (p *Proxy) sendBody(w http.ResponseWriter, r *http.Request, x *exchange) *r
 		r.Body, r.ContentLength = http.NoBody, 0
 		return nil
 	}
-	if err == nil && strings.HasSuffix(media, "yaml") {
-		from = &leased{from: from, by: &x.body}
-	}
-	contentType, body, err := x.request.Body(contentType, from)
+	contentType, body, err := x.request.Body(contentType, from, x.body.grow)
 	if err != nil {
 		return refusalOf(err)
 	}

@@ -144,8 +144,8 @@ func TestServer_bounds_the_connections_for_health(t *testing.T) {
 		next <- err
 	}()
 	select {
-	case <-next:
-		t.Error("there is one more")
+	case err := <-next:
+		t.Errorf("there is one more: %v", err)
 	case <-time.After(50 * time.Millisecond):
 		_ = open[0].Close()
 		if err := <-next; err != nil {

@@ -46,8 +46,9 @@ func withOthers(each *documents) *documents {
 // media type that it then has. body tells OtherPrefixes as a Reader does, unless
 // it passes as it is. Protobuf is not for it. What is malformed is an
 // *Error of the body's Read, so that what was read before is not acted upon; a
-// media type that cannot be rewritten is an *Error with code 415 at once.
-func (r *Request) Body(contentType string, src io.Reader) (media string, body io.Reader, err error) {
+// media type that cannot be rewritten is an *Error with code 415 at once. YAML asks
+// for room, whose error is Read's.
+func (r *Request) Body(contentType string, src io.Reader, room Room) (media string, body io.Reader, err error) {
 	if !r.Class.IsObjects() {
 		return contentType, src, nil
 	}
@@ -58,9 +59,9 @@ func (r *Request) Body(contentType string, src io.Reader) (media string, body io
 	case mediaJSONPatch:
 		return contentType, newReader(src, ToServer, sentPatches[r.Class], false), nil
 	case mediaApply:
-		return contentType, &applyReader{src: src, root: root}, nil
+		return contentType, &applyReader{src: src, root: root, room: room}, nil
 	case mediaYAML:
-		return mediaJSON, newReader(&yamlReader{src: src}, ToServer, root, false), nil
+		return mediaJSON, newReader(&yamlReader{src: src, room: room}, ToServer, root, false), nil
 	}
 	return "", nil, &Error{
 		Code: http.StatusUnsupportedMediaType, Offset: -1,
@@ -91,6 +92,7 @@ func (r *Request) Answer(code int, contentType string, src io.Reader) io.Reader 
 type applyReader struct {
 	src    io.Reader
 	root   *place
+	room   Room
 	reader *Reader
 	err    error
 }
@@ -128,10 +130,10 @@ func (a *applyReader) begin() (*Reader, error) {
 		if looksLikeJSON && next < len(text) && text[next] == '"' {
 			return newReader(whole, ToServer, a.root, false), nil
 		}
-		return newReader(&yamlReader{src: whole}, ToServer, a.root, false), nil
+		return newReader(&yamlReader{src: whole, room: a.room}, ToServer, a.root, false), nil
 	}
 	if looksLikeJSON && json.Valid(text) {
 		return newReader(bytes.NewReader(text), ToServer, a.root, false), nil
 	}
-	return newReader(&yamlReader{src: bytes.NewReader(text)}, ToServer, a.root, false), nil
+	return newReader(&yamlReader{src: bytes.NewReader(text), room: a.room}, ToServer, a.root, false), nil
 }

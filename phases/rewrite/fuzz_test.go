@@ -215,7 +215,7 @@ func checkYAML(t *testing.T, media string, text []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, body, err := request.Body(media, bytes.NewReader(text))
+	_, body, err := request.Body(media, bytes.NewReader(text), boundless)
 	if err != nil {
 		t.Fatal(err)
 	}

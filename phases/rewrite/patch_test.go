@@ -3,12 +3,15 @@ package rewrite_test
 import (
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/capstan-capi/capstan/phases/rewrite"
 )
+
+func boundless(int) error { return nil }
 
 // send is what the server reads of a body that a client sends.
 func send(t *testing.T, target, media, text string) (sentAs, sent string, err error) {
@@ -17,7 +20,7 @@ func send(t *testing.T, target, media, text string) (sentAs, sent string, err er
 	if err != nil {
 		t.Fatal(err)
 	}
-	sentAs, body, err := request.Body(media, strings.NewReader(text))
+	sentAs, body, err := request.Body(media, strings.NewReader(text), boundless)
 	if err != nil {
 		return "", "", err
 	}
@@ -109,6 +112,9 @@ func TestABodyThatCannotBeReadInOneWayIsRefused(t *testing.T) {
 		"a_large_value_before_its_path": {pod, "application/json-patch+json", `[{"value":"` + large + `","op":"add","path":"/a"}]`, 400},
 		"a_path_without_a_slash":        {pod, "application/json-patch+json", `[{"op":"add","path":"a/b","value":1}]`, 400},
 		"YAML_with_a_key_twice":         {machine, "application/apply-patch+yaml", "a: 1\na: 2\n", 400},
+		"YAML_with_an_alias":            {machine, "application/yaml", "a: &a \"&\"\nb: [*a, *a]\n", 400},
+		"YAML_whose_tags_grow":          {machine, "application/apply-patch+yaml", "%TAG !e! tag:long\n---\na: !e!b c\n", 400},
+		"YAML_in_UTF-16":                {machine, "application/yaml", "\xff\xfea\x00:\x00 \x00b\x00", 400},
 		"no_YAML":                       {machine, "application/yaml", "a: [", 400},
 		"YAML_that_is_too_long":         {machine, "application/yaml", "a: " + strings.Repeat("x", rewrite.MaxYAML), 413},
 		"no_JSON":                       {machine, "application/json", `{"a":1}}`, 400},
@@ -132,6 +138,51 @@ func TestYAMLIsSentAsJSON(t *testing.T) {
 	as, sent, err := send(t, machinesOf+"/m", "application/yaml", "apiVersion: cluster.x-k8s.io/v1\n")
 	if err != nil || as != "application/json" || sent != `{"apiVersion":"cluster.hypershift.openshift.io/v1"}` {
 		t.Error(as, sent, err)
+	}
+}
+
+func TestYAMLMayHaveWhatOnlyLooksLikeAnAlias(t *testing.T) {
+	t.Parallel()
+	_, sent, err := send(t, machinesOf+"/m", "application/yaml", "a: &anchor b\nc: '*'\nd: 10 %TAG\n")
+	if err != nil || sent != `{"a":"b","c":"*","d":"10 %TAG"}` {
+		t.Error(sent, err)
+	}
+}
+
+// JSON that is applied asks for none: it is not held as a whole.
+func TestYAMLAsksForRoomForWhatItBecomes(t *testing.T) {
+	t.Parallel()
+	full := errors.New("full")
+	for _, row := range []struct {
+		media, text string
+		least       int
+	}{
+		{"application/yaml", "a:\n" + strings.Repeat("- a\n", 1000), 64 * 4000},
+		{"application/yaml; charset", "[" + strings.Repeat("{a},", 1000) + "]", 210 * 4000},
+		{"application/apply-patch+yaml", "a:\n" + strings.Repeat("-\n", 100_000), 94 * 200_000},
+		{"application/apply-patch+yaml", `{"a":[` + strings.Repeat(`"a",`, 100_000) + `1]}`, 0},
+	} {
+		for _, room := range []int{math.MaxInt, row.least - 1} {
+			left, taken := room, 0
+			request, err := parse(t, http.MethodPatch, machinesOf+"/m")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, body, err := request.Body(row.media, strings.NewReader(row.text), func(bytes int) error {
+				if left -= bytes; left < 0 {
+					return full
+				}
+				taken += bytes
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = io.ReadAll(body)
+			if isFull := room < row.least && row.least > 0; errors.Is(err, full) != isFull || !isFull && (err != nil || taken < row.least) {
+				t.Errorf("%s %.20q takes %d of %d: %v", row.media, row.text, taken, room, err)
+			}
+		}
 	}
 }
 
