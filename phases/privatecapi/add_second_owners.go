@@ -27,11 +27,13 @@ func secondOwners(all []Dependent, s *sides, back bool) []*Write {
 	return plan
 }
 
-// onlyOwners are the writes that take from each dependent its owners on a side that goes.
+// onlyOwners are the writes that take from each dependent its owners on a side that goes. One that came late is given the
+// counterparts of its owners at the same time.
 func onlyOwners(all []Dependent, gone Side, counterparts map[types.UID]types.UID) []*Write {
 	var plan []*Write
 	for _, d := range all {
-		plan = append(plan, d.ownerPatch(withoutOwnersOn(owners(d.Object), gone, counterparts)))
+		with, _ := withSecondOwners(owners(d.Object), gone, counterparts)
+		plan = append(plan, d.ownerPatch(withoutOwnersOn(with, gone, counterparts)))
 	}
 	return plan
 }

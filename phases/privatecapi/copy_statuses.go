@@ -43,7 +43,7 @@ func (s *sides) managerWrites() []*Write {
 	var plan []*Write
 	for _, c := range s.couples {
 		if c.isCopy() && !s.hasManagers(c) {
-			plan = append(plan, patchOf(c.kinds.target, c.target, map[string]any{"metadata": map[string]any{"managedFields": managersOf(c.source, s.source.to)}}))
+			plan = append(plan, patchOf(c.kinds.target, c.target, map[string]any{"metadata": map[string]any{"managedFields": managersOf(c.source, s.source.to, c.kinds.served)}}))
 		}
 	}
 	return plan

@@ -59,7 +59,11 @@ func isStandard(group string) bool {
 }
 
 // paired is a kind that both sides serve, each with the version that both serve first.
-type paired struct{ source, target Kind }
+type paired struct {
+	source, target Kind
+	// served are all versions of the target.
+	served []string
+}
 
 // pair finds for each kind of a side the one of the other side. Kinds of either side without one come back by themselves.
 func pair(kinds []Kind, source Side) (pairs []paired, alone []Kind) {
@@ -78,9 +82,9 @@ func pair(kinds []Kind, source Side) (pairs []paired, alone []Kind) {
 		case !found || version < 0:
 			alone = append(alone, k)
 		case side == source:
-			both := []string{k.Versions[version]}
+			served, both := other.Versions, []string{k.Versions[version]}
 			k.Versions, other.Versions = both, both
-			pairs = append(pairs, paired{source: k, target: other})
+			pairs = append(pairs, paired{source: k, target: other, served: served})
 		}
 	}
 	slices.SortFunc(pairs, func(a, b paired) int { return cmp.Compare(a.source.name(), b.source.name()) })

@@ -52,14 +52,13 @@ func (p *Pass) takeLease(ctx context.Context) (bool, machine.Result, error) {
 	case err != nil:
 		return false, machine.Result{}, fmt.Errorf("reading Lease %s/%s: %w", p.Namespace, guards.ProgrammeName, err)
 	default:
-		held := holder(lease)
-		if held == p.Key {
-			return true, machine.Result{}, nil
+		if held := holder(lease); held != p.Key {
+			free, err := p.isFree(ctx, lease, held)
+			if err != nil || !free {
+				return false, machine.Result{Did: "waiting for Lease " + guards.ProgrammeName + ", which is held for " + string(held), LookAgain: soon}, err
+			}
 		}
-		free, err := p.isFree(ctx, lease, held)
-		if err != nil || !free {
-			return false, machine.Result{Did: "waiting for Lease " + guards.ProgrammeName + ", which is held for " + string(held), LookAgain: soon}, err
-		}
+		// One that is held for this HostedCluster is renewed: another process may have seen it as free, and then takes it in vain.
 		w = patchOf(Leases, lease, map[string]any{"spec": spec})
 	}
 	if _, err := p.API.Write(ctx, *w); err != nil {

@@ -77,8 +77,8 @@ func (s *sides) hasStatus(c couple) bool {
 }
 
 func (s *sides) hasManagers(c couple) bool {
-	wanted := managersOf(c.source, s.source.to)
-	return len(wanted) == 0 || same(map[string]any{"": wanted}, map[string]any{"": managersOf(c.target, unchanged)})
+	wanted := managersOf(c.source, s.source.to, c.kinds.served)
+	return len(wanted) == 0 || same(map[string]any{"": wanted}, map[string]any{"": managersOf(c.target, unchanged, c.kinds.served)})
 }
 
 func unchanged(text string) string { return text }

@@ -2,6 +2,7 @@ package privatecapi
 
 import (
 	"maps"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -232,13 +233,15 @@ func keysOf(one, other map[string]any) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// managersOf are the managedFields of an object as its copy is to have them.
-func managersOf(object *unstructured.Unstructured, to rename) []any {
+// managersOf are the managedFields of an object as its copy is to have them, whose kind is served in some versions. An API server
+// keeps none of them where one is of another version.
+func managersOf(object *unstructured.Unstructured, to rename, served []string) []any {
 	entries, _ := renamed(object.Object["metadata"], to).(map[string]any)
 	list, _ := entries["managedFields"].([]any)
 	return slices.DeleteFunc(slices.Clone(list), func(entry any) bool {
 		one, _ := entry.(map[string]any)
-		return one["manager"] == Manager
+		apiVersion, _ := one["apiVersion"].(string)
+		return one["manager"] == Manager || !slices.Contains(served, path.Base(apiVersion))
 	})
 }
 

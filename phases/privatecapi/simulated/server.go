@@ -314,9 +314,18 @@ func (s *server) change(at ref, w phases.Write, account string) *unstructured.Un
 	if reflect.DeepEqual(next.GetManagedFields(), now.GetManagedFields()) && !slices.ContainsFunc(now.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Manager == manager(account) }) {
 		next.SetManagedFields(append(next.GetManagedFields(), managed(next, account)))
 	}
+	if slices.ContainsFunc(next.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return !s.serves(at, e.APIVersion) }) {
+		next.SetManagedFields(nil)
+	}
 	s.store(at, next)
 	s.finalize(at)
 	return next.DeepCopy()
+}
+
+// serves says that objects of Cluster API are served in a version; all others are in any.
+func (s *server) serves(at ref, apiVersion string) bool {
+	i := slices.IndexFunc(s.kinds, func(k phases.Kind) bool { return k.Group == at.group && k.Resource == at.resource })
+	return i < 0 || slices.ContainsFunc(s.kinds[i].Versions, func(v string) bool { return at.group+"/"+v == apiVersion })
 }
 
 // spec is all that counts for the generation.

@@ -1,0 +1,67 @@
+package simulated
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	guards "github.com/capstan-capi/capstan/guards/privatecapi"
+	"github.com/capstan-capi/capstan/machine"
+	phases "github.com/capstan-capi/capstan/phases/privatecapi"
+)
+
+// AddSecret adds a Secret that a Machine of the standard side owns, which the fence does not keep anybody from.
+func (w *World) AddSecret(key machine.Key, name, machine string) {
+	of := w.server.objects[refOf(kind("machines", phases.Standard), w.namespaceOf(key), machine)]
+	w.put(secrets, map[string]any{"metadata": map[string]any{
+		"namespace": w.namespaceOf(key), "name": name, "ownerReferences": []any{owner(of, true)},
+	}})
+}
+
+// SecretIsOwned says whether a Secret has the Machine of a side as its controller, and no other owner.
+func (w *World) SecretIsOwned(key machine.Key, name, machine string, side phases.Side) bool {
+	o, of := w.server.objects[refOf(secrets, w.namespaceOf(key), name)], w.server.objects[refOf(kind("machines", side), w.namespaceOf(key), machine)]
+	if o == nil || of == nil || len(o.GetOwnerReferences()) != 1 {
+		return false
+	}
+	ref := o.GetOwnerReferences()[0]
+	return ref.UID == of.GetUID() && ref.Controller != nil && *ref.Controller
+}
+
+// HoldLease has the Lease of the programme held for somebody since a time.
+func (w *World) HoldLease(holder machine.Key, since time.Time) {
+	at := refOf(phases.Leases, operatorNamespace, guards.ProgrammeName)
+	body := map[string]any{
+		"metadata": map[string]any{"namespace": operatorNamespace, "name": guards.ProgrammeName},
+		"spec":     map[string]any{"holderIdentity": string(holder), "renewTime": since.UTC().Format(time.RFC3339)},
+	}
+	if have := w.server.objects[at]; have != nil {
+		o := have.DeepCopy()
+		o.Object["spec"] = body["spec"]
+		w.edit(phases.Leases, o, false)
+		return
+	}
+	w.put(phases.Leases, body)
+}
+
+// Before has something happen once, just before the first write of the machine that is one of those asked for.
+func (w *World) Before(is func(phases.Write) bool, happens func()) {
+	done := false
+	w.server.fault = func(_ int, o phases.Write) fault {
+		if !done && is(o) {
+			done = true
+			happens()
+		}
+		return none
+	}
+}
+
+// ManageAs has the Cluster of a hosted cluster be managed by somebody who writes a version that the standard side alone serves.
+func (w *World) ManageAs(key machine.Key, manager string) {
+	k := kind("clusters", phases.Standard)
+	o := w.server.objects[refOf(k, w.namespaceOf(key), w.object(key).GetName())].DeepCopy()
+	o.SetManagedFields(append(o.GetManagedFields(), metav1.ManagedFieldsEntry{
+		Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: k.Group + "/v1beta2", FieldsType: "FieldsV1",
+	}))
+	w.edit(k, o, false)
+}
