@@ -56,6 +56,9 @@ type Cluster struct {
 	Deleting  bool      `yaml:"deleting"`
 	// ControlPlane is the namespace of its control plane.
 	ControlPlane string `yaml:"controlPlane"`
+	// SharedWith names another HostedCluster whose control plane has the same namespace, empty for none. Then nobody can tell whose
+	// objects lie there, and nothing is written there.
+	SharedWith string `yaml:"sharedWith"`
 }
 
 func (c Cluster) String() string {

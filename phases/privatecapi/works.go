@@ -2,6 +2,7 @@ package privatecapi
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -51,13 +52,18 @@ type Snapshot = machine.Snapshot[guards.Facts, Works]
 // again is after how long a work is tried whose stage nobody can tell.
 const again = time.Second
 
-// work is an action of some states. Where nobody can tell that the stage fits one of them, it does nothing.
+// work is an action of some states. Where nobody can tell that the stage fits one of them, it does nothing. One that writes to the
+// namespace of a control plane fails where that is not of this HostedCluster alone.
 func work(name, doc string, run func(Works, context.Context) (machine.Result, error), writes []string, of ...machine.State) machine.Action[Works] {
+	inside := slices.ContainsFunc(writes, func(what string) bool { return !slices.Contains(writesCluster, what) })
 	return machine.Action[Works]{
 		Name: name, Writes: writes, Doc: doc,
 		Run: func(ctx context.Context, w Works) (machine.Result, error) {
 			if facts := w.Facts(); !slices.ContainsFunc(of, func(s machine.State) bool { return guards.Fits(s, facts).Truth == machine.Yes }) {
 				return machine.Result{LookAgain: again}, nil
+			}
+			if c := w.Facts().Cluster; inside && c.SharedWith != "" {
+				return machine.Result{}, fmt.Errorf("namespace %s is that of the control plane of %s too: nothing is written there", c.ControlPlane, c.SharedWith)
 			}
 			return run(w, ctx)
 		},
