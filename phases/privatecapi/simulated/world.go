@@ -129,6 +129,7 @@ func (w *World) Vanish(resource string) {
 	}
 }
 
+// Now is the time.
 func (w *World) Now() time.Time { return w.clock }
 
 // Pass is time that goes by: Pods come and go, components and operators work, garbage is collected.
