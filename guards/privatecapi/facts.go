@@ -26,7 +26,8 @@ type Facts struct {
 	// Snapshot is the count and the hash of the fenced source, in the journal.
 	Snapshot Tally `yaml:"snapshot"`
 	// Copies are the objects of the target, Statuses those of them with the status and the managedFields of the source, and
-	// Dependents the objects of other groups that are owned by the target as well.
+	// Dependents the objects of other groups that are owned by the target as well,
+	// and those of the source that say which their copies are.
 	Copies     Tally `yaml:"copies"`
 	Statuses   Tally `yaml:"statuses"`
 	Dependents Tally `yaml:"dependents"`
@@ -55,6 +56,9 @@ type Cluster struct {
 	Deleting  bool      `yaml:"deleting"`
 	// ControlPlane is the namespace of its control plane.
 	ControlPlane string `yaml:"controlPlane"`
+	// SharedWith names another HostedCluster whose control plane has the same namespace, empty for none. Then nobody can tell whose
+	// objects lie there, and nothing is written there.
+	SharedWith string `yaml:"sharedWith"`
 }
 
 func (c Cluster) String() string {

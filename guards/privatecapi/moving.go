@@ -88,7 +88,7 @@ var StatusesCopied = tallied("StatusesCopied", "Every copy has the status and th
 	"every copy has its status", func(f Facts) Tally { return f.Statuses })
 
 // DependentsHeld asks whether the garbage collector would take nothing away.
-var DependentsHeld = tallied("DependentsHeld", "Everything of other groups that an object of the source owns has its copy as a second owner.",
+var DependentsHeld = tallied("DependentsHeld", "Everything of other groups that an object of the source owns has its copy as a second owner, and each object of the source says which its copy is.",
 	"every dependent has its second owner", func(f Facts) Tally { return f.Dependents })
 
 // WorkloadsEquipped asks whether the components would speak to the target.

@@ -29,6 +29,8 @@ const (
 	RevertAnnotation = "capstan.openshift.io/private-capi-revert"
 	// MigratedFromAnnotation is of a copy: the UID of the object that it is a copy of.
 	MigratedFromAnnotation = "capstan.openshift.io/migrated-from"
+	// CopiedToAnnotation is of an original whose copy was seen: the UID of that. Nothing is deleted at a source without it.
+	CopiedToAnnotation = "capstan.openshift.io/copied-to"
 	// Finalizer keeps a HostedCluster while it moves.
 	Finalizer = "capstan.openshift.io/private-capi"
 	// FenceLabel is of the namespace of a control plane, with a [Fence] as its value.

@@ -8,9 +8,9 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// AddSecondOwners has the copies own what their sources own.
+// AddSecondOwners has the copies own what their sources own, and has each source say that it has a copy.
 func (p *Pass) AddSecondOwners(ctx context.Context) (machine.Result, error) {
-	return p.send(ctx, "adding second owners", secondOwners(p.dependents, p.sides, false)...)
+	return p.send(ctx, "adding second owners", append(secondOwners(p.dependents, p.sides, false), p.sides.copiedNotes()...)...)
 }
 
 // secondOwners are the writes that give each dependent of a side the counterparts of its owners as well.

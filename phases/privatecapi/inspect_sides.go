@@ -50,7 +50,7 @@ func (p *Pass) alone(side Side, marks map[string]any) []*Write {
 		}
 	}
 	for _, target := range []bool{false, true} {
-		plan = append(plan, p.sides.eachCluster(target, unpause)...)
+		plan = append(plan, p.sides.unmarkAll(target)...)
 	}
 	if p.differ(marks) {
 		plan = append(plan, p.mark(marks))

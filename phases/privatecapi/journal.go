@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -48,7 +50,7 @@ const mostKinds = 200
 // take is the journal of the source as it is.
 func (p *Pass) take() journal {
 	j := journal{Move: p.facts.Marks.Companion.ID, Taken: p.Now().UTC().Truncate(time.Second), Counts: map[string]int{}}
-	hash := sha256.New()
+	var texts []string
 	for _, c := range p.sides.couples {
 		if c.source == nil {
 			continue
@@ -59,9 +61,14 @@ func (p *Pass) take() journal {
 		}
 		j.Counts[name]++
 		if text, err := json.Marshal(p.sides.essenceOfSource(c)); err == nil { // what came as JSON can be written as JSON
-			_, _ = hash.Write(text) // it never fails
+			texts = append(texts, c.kinds.source.name()+string(text))
 		}
 	}
-	j.Hash = hex.EncodeToString(hash.Sum(nil))
+	slices.Sort(texts) // the order of couples depends on the target too
+	sum := sha256.Sum256([]byte(strings.Join(texts, "\n")))
+	j.Hash = hex.EncodeToString(sum[:])
 	return j
 }
+
+// sourceChanged says that the source is not what was noted. Of a lost journal nobody can tell.
+func (p *Pass) sourceChanged() bool { return p.journal.Hash != "" && p.take().Hash != p.journal.Hash }

@@ -78,6 +78,7 @@ func (p *Pass) look(ctx context.Context) (guards.Facts, error) {
 		Seen: true, Cluster: clusterOf(p.Hosted), Marks: guards.MarksOf(p.Hosted.GetAnnotations()),
 		Programme: p.programme(programme, clusters), Then: then,
 	}
+	p.facts.Cluster.SharedWith = sharedWith(p.Hosted, clusters)
 	p.facts.Turn = p.turn(clusters)
 	p.facts.Checks = p.checked()
 	if n.inside {
@@ -99,6 +100,18 @@ func clusterOf(o *unstructured.Unstructured) guards.Cluster {
 		Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID()), Created: o.GetCreationTimestamp().UTC(),
 		Deleting: o.GetDeletionTimestamp() != nil, ControlPlane: ControlPlaneNamespace(o.GetNamespace(), o.GetName()),
 	}
+}
+
+// sharedWith names another HostedCluster whose control plane has the namespace of that of this one, empty for none: a-b of namespace
+// clusters and b of namespace clusters-a do.
+func sharedWith(hosted *unstructured.Unstructured, all []*unstructured.Unstructured) string {
+	of := clusterOf(hosted).ControlPlane
+	for _, other := range all {
+		if KeyOf(other) != KeyOf(hosted) && clusterOf(other).ControlPlane == of {
+			return string(KeyOf(other))
+		}
+	}
+	return ""
 }
 
 func (p *Pass) programme(o *unstructured.Unstructured, clusters []*unstructured.Unstructured) guards.Programme {

@@ -30,10 +30,15 @@ func (p *Pass) health() guards.Tally {
 			count(&t, w.isAvailable(), nameOf(w.object)+" is not available")
 		}
 	}
+	count(&t, !p.sourceChanged(), "the source is not what it was when it was counted")
 	for _, c := range p.sides.couples {
-		if c.source != nil && c.target != nil {
+		switch {
+		case c.source == nil:
+		case c.target != nil:
 			lost := worse(c.source, c.target)
 			count(&t, lost == "", c.name()+" is worse off than before: "+lost)
+		case isCluster(c.kinds.source) || isInfrastructureCluster(c.kinds.source) || !c.wasCopied():
+			count(&t, false, c.name()+" is not at the target")
 		}
 	}
 	return t

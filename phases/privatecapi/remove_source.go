@@ -11,8 +11,12 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// RemoveSource takes the source away once it owns nothing any more, and then what is left of the move.
+// RemoveSource takes the source away once it owns nothing any more, and then what is left of the move. A source that may be all there
+// is ends it for good.
 func (p *Pass) RemoveSource(ctx context.Context) (machine.Result, error) {
+	if err := p.sides.sourceCounts(); err != nil {
+		return machine.Result{}, err
+	}
 	if plan := present(onlyOwners(p.dependents, p.sides.source, p.sides.copied)); len(plan) > 0 {
 		return p.send(ctx, "taking the source out of owners", plan...)
 	}
@@ -69,7 +73,7 @@ func (s *sides) unmarkAll(target bool) []*Write {
 			w := unpause(kind, o)
 			metadata, _ := w.Body["metadata"].(map[string]any)
 			annotations, _ := metadata["annotations"].(map[string]any)
-			annotations[guards.MigratedFromAnnotation] = nil
+			annotations[guards.MigratedFromAnnotation], annotations[guards.CopiedToAnnotation] = nil, nil
 			plan = append(plan, w)
 		} else if isMarked(o) {
 			plan = append(plan, unmarked(kind, o))
@@ -79,7 +83,7 @@ func (s *sides) unmarkAll(target bool) []*Write {
 }
 
 func unmarked(kind Kind, o *unstructured.Unstructured) *Write {
-	return annotate(kind, o, map[string]any{PriorPause: nil, guards.MigratedFromAnnotation: nil})
+	return annotate(kind, o, map[string]any{PriorPause: nil, guards.MigratedFromAnnotation: nil, guards.CopiedToAnnotation: nil})
 }
 
 // present are the writes that are not nil.

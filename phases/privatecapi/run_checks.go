@@ -49,6 +49,9 @@ func (p *Pass) check(ctx context.Context) ([]string, error) {
 // checkObjects are what speaks against a move of the objects that there are.
 func (p *Pass) checkObjects() []string {
 	var refused []string
+	if other := p.facts.Cluster.SharedWith; other != "" {
+		refused = append(refused, "namespace "+p.facts.Cluster.ControlPlane+" is that of the control plane of "+other+" too")
+	}
 	for _, o := range p.sides.alone {
 		refused = append(refused, nameOf(o)+": the other side has no CRD of it, or no version that both serve")
 	}

@@ -83,12 +83,17 @@ func (s *sides) hasManagers(c couple) bool {
 
 func unchanged(text string) string { return text }
 
-// dependentsHeld counts the dependents of sources that are owned by the copies as well.
+// dependentsHeld counts the dependents of sources that are owned by the copies as well, and the sources that say that they have one.
 func (s *sides) dependentsHeld(all []Dependent) guards.Tally {
 	t := guards.Tally{Known: true}
 	for _, d := range all {
 		if len(ownersOn(owners(d.Object), s.source)) > 0 {
 			count(&t, s.held(d, s.source, s.copied), nameOf(d.Object))
+		}
+	}
+	for _, c := range s.couples {
+		if c.isCopy() {
+			count(&t, c.isNoted(), c.name()+" does not say that it has a copy")
 		}
 	}
 	return t
@@ -166,7 +171,7 @@ func (p *Pass) undo() guards.Tally {
 // isMarked says that something stands on an object of Cluster API that is there for a move only.
 func isMarked(o *unstructured.Unstructured) bool {
 	annotations := o.GetAnnotations()
-	return slices.ContainsFunc([]string{PriorPause, guards.MigratedFromAnnotation}, func(key string) bool {
+	return slices.ContainsFunc([]string{PriorPause, guards.MigratedFromAnnotation, guards.CopiedToAnnotation}, func(key string) bool {
 		_, is := annotations[key]
 		return is
 	})

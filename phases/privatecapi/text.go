@@ -99,6 +99,9 @@ func copyOf(object *unstructured.Unstructured, to rename, uids map[types.UID]typ
 	if status {
 		delete(body, "status")
 	}
+	if annotations, is := metadata["annotations"].(map[string]any); is {
+		delete(annotations, guards.CopiedToAnnotation) // it is of the object that this is a copy of
+	}
 	setAnnotation(metadata, guards.MigratedFromAnnotation, string(object.GetUID()))
 	return body
 }

@@ -55,22 +55,37 @@ func (s *conditioned) Save(ctx context.Context, key machine.Key, shot Snapshot) 
 	if err != nil || !is || pass.Hosted == nil {
 		return later, err
 	}
-	if w := pass.condition(shot.Record); w != nil {
-		if _, err := s.phases.API.Write(ctx, *w); err != nil && !apierrors.IsNotFound(err) && (later == 0 || later > toldAgain) {
-			later = toldAgain
-		}
+	if err := pass.writeCondition(ctx, shot.Record); err != nil && !apierrors.IsNotFound(err) && (later == 0 || later > toldAgain) {
+		later = toldAgain
 	}
 	return later, nil
 }
 
-// condition is the write that has a HostedCluster tell of a record, nil if it does.
-func (p *Pass) condition(r machine.Record) *Write {
+// writeCondition reads the HostedCluster first: watches show it without its status, and the pass may have written to it since it looked.
+func (p *Pass) writeCondition(ctx context.Context, r machine.Record) error {
+	namespace, name := Split(p.Key)
+	o, err := p.API.Get(ctx, HostedClusters, namespace, name)
+	if err != nil {
+		return fmt.Errorf("reading HostedCluster %s: %w", p.Key, err)
+	}
+	if o.GetUID() != p.Hosted.GetUID() {
+		return nil // the record is of the one that was there before
+	}
+	w := p.condition(o, r)
+	if w == nil {
+		return nil
+	}
+	_, err = p.API.Write(ctx, *w)
+	return err
+}
+
+// condition is the write that has a HostedCluster, as the API server has it, tell of a record; nil if it does.
+func (p *Pass) condition(o *unstructured.Unstructured, r machine.Record) *Write {
 	is := "False"
 	if r.State == guards.Private || p.facts.Marks.Companion.Stage == guards.Committed && p.direction() == guards.ToPrivate {
 		is = "True"
 	}
 	wanted := map[string]any{"type": Condition, "status": is, "reason": string(r.State), "message": machine.Shorten(Line(r), machine.MaxMessage)}
-	o := p.Hosted.DeepCopy()
 	list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	at := slices.IndexFunc(list, func(item any) bool {
 		one, _ := item.(map[string]any)

@@ -2,6 +2,7 @@ package privatecapi
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -51,13 +52,18 @@ type Snapshot = machine.Snapshot[guards.Facts, Works]
 // again is after how long a work is tried whose stage nobody can tell.
 const again = time.Second
 
-// work is an action of some states. Where nobody can tell that the stage fits one of them, it does nothing.
+// work is an action of some states. Where nobody can tell that the stage fits one of them, it does nothing. One that writes to the
+// namespace of a control plane fails where that is not of this HostedCluster alone.
 func work(name, doc string, run func(Works, context.Context) (machine.Result, error), writes []string, of ...machine.State) machine.Action[Works] {
+	inside := slices.ContainsFunc(writes, func(what string) bool { return !slices.Contains(writesCluster, what) })
 	return machine.Action[Works]{
 		Name: name, Writes: writes, Doc: doc,
 		Run: func(ctx context.Context, w Works) (machine.Result, error) {
 			if facts := w.Facts(); !slices.ContainsFunc(of, func(s machine.State) bool { return guards.Fits(s, facts).Truth == machine.Yes }) {
 				return machine.Result{LookAgain: again}, nil
+			}
+			if c := w.Facts().Cluster; inside && c.SharedWith != "" {
+				return machine.Result{}, fmt.Errorf("namespace %s is that of the control plane of %s too: nothing is written there", c.ControlPlane, c.SharedWith)
 			}
 			return run(w, ctx)
 		},
@@ -100,8 +106,8 @@ var (
 		Works.CreateCopies, writesObjects, guards.Copying)
 	CopyStatuses = work("CopyStatuses", "gives each copy the status of its original, and last its managedFields. Writes: objects of Cluster API, and their status.",
 		Works.CopyStatuses, slices.Concat(writesObjects, writesStatus), guards.CopyingStatus)
-	AddSecondOwners = work("AddSecondOwners", "adds the copy as a second owner to whatever of other groups its original owns, such as Secrets, and moves the controller flag. Writes: ownerReferences of dependents.",
-		Works.AddSecondOwners, writesDependents, guards.Rewiring)
+	AddSecondOwners = work("AddSecondOwners", "adds the copy as a second owner to whatever of other groups its original owns, such as Secrets, and moves the controller flag; notes on each original which its copy is. Writes: ownerReferences of dependents, objects of Cluster API.",
+		Works.AddSecondOwners, slices.Concat(writesDependents, writesObjects), guards.Rewiring)
 	SetSidecars = work("SetSidecars", "notes the pod templates of the components, and gives them the proxy for private types, or takes it away; the autoscaler stays at 0. Writes: Deployment.",
 		Works.SetSidecars, writesWorkloads, guards.Equipping)
 	ScaleUp = work("ScaleUp", "gives the components the replicas that they had before, all but the autoscaler. Writes: Deployment.",
@@ -112,9 +118,9 @@ var (
 		Works.UnpauseTarget, slices.Concat([]string{"HostedCluster", "Namespace"}, writesObjects), guards.Unpausing)
 	ObserveHealth = work("ObserveHealth", "compares the health of the target with what it was at the source. Writes nothing.",
 		Works.ObserveHealth, nil, guards.Observing)
-	WriteCommit = work("WriteCommit", "sets the mark of the target, takes off that of the source and migration-failed, and writes the stage committed, in one write: from there is no way back. Writes: HostedCluster.",
+	WriteCommit = work("WriteCommit", "sets the mark of the target, unless the source has changed since it was counted or was not copied, takes off that of the source and migration-failed, and writes the stage committed, in one write: from there is no way back. Writes: HostedCluster.",
 		Works.WriteCommit, writesCluster, guards.Committing)
-	RemoveSource = work("RemoveSource", "takes the objects of the source out of all owner references, takes off their finalizers, and deletes them by UID, leaving what they own; then takes off the marks of undoing, and gives the autoscaler its replicas. Deletes: objects of the source. Writes: objects of Cluster API, ownerReferences of dependents, Deployment.",
+	RemoveSource = work("RemoveSource", "takes the objects of the source out of all owner references, takes off their finalizers, and deletes them by UID, leaving what they own; then takes off the marks of undoing, and gives the autoscaler its replicas. Refuses a source that was never copied, or whose Cluster has no copy. Deletes: objects of the source. Writes: objects of Cluster API, ownerReferences of dependents, Deployment.",
 		Works.RemoveSource, slices.Concat(writesObjects, writesDependents, writesWorkloads), guards.RemovingSource)
 	ReleaseLock = work("ReleaseLock", "takes off the fence, then in one write the lock, what stands beside it, the finalizer and the request, and sets migration-failed after a failed move or a revert; then gives the Lease back. Writes: Namespace, HostedCluster, Lease.",
 		Works.ReleaseLock, writesLock, guards.Unlocking)
@@ -124,7 +130,7 @@ var (
 var (
 	RepauseTarget = work("RepauseTarget", "first writes the stage undoing in place of live, and undone in place of moving, with the reason, after which a commit that is under way fails; then has both fences put up and the target paused. Writes: HostedCluster, Namespace, objects of Cluster API.",
 		Works.RepauseTarget, slices.Concat([]string{"HostedCluster", "Namespace"}, writesObjects), guards.Repausing)
-	CopyDelta = work("CopyDelta", "while the stage is undoing, brings to the source what was born, gone or changed at the target since it ran, the owners of dependents too, deletes there what is terminating at the target, finalizers on, and then writes the stage undone. Deletes: objects of the source that the target deleted. Writes: objects of Cluster API and their status, ownerReferences of dependents, HostedCluster.",
+	CopyDelta = work("CopyDelta", "while the stage is undoing, brings to the source what was born, gone or changed at the target since it ran, the owners of dependents too, deletes there what is terminating at the target, finalizers on, and then writes the stage undone. Refuses a source that was never copied, or whose Cluster has no copy. Deletes: objects of the source that the target deleted. Writes: objects of Cluster API and their status, ownerReferences of dependents, HostedCluster.",
 		Works.CopyDelta, slices.Concat(writesObjects, writesStatus, writesDependents, writesCluster), guards.CopyingBack)
 	RemoveCopies = work("RemoveCopies", "takes the copies out of all owner references, takes off their finalizers, and deletes them by UID, leaving what they own. Deletes: objects of the target. Writes: objects of Cluster API, ownerReferences of dependents.",
 		Works.RemoveCopies, slices.Concat(writesObjects, writesDependents), guards.DroppingCopies)

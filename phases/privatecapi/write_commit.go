@@ -2,6 +2,7 @@ package privatecapi
 
 import (
 	"context"
+	"errors"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
@@ -11,6 +12,12 @@ import (
 func (p *Pass) WriteCommit(ctx context.Context) (machine.Result, error) {
 	if p.stage() == guards.Committed {
 		return p.send(ctx, "")
+	}
+	if err := p.sides.sourceCounts(); err != nil {
+		return machine.Result{}, err
+	}
+	if p.sourceChanged() {
+		return machine.Result{}, machine.Terminal(errors.New("the source is not what it was when it was counted: somebody has written to it behind the fence, and a commit would delete that"))
 	}
 	companion := p.facts.Marks.Companion
 	companion.Stage, companion.Reason = guards.Committed, ""

@@ -88,6 +88,11 @@ func (w *World) AddEmpty(name string) machine.Key {
 	return phases.KeyOf(w.put(phases.HostedClusters, map[string]any{"metadata": map[string]any{"namespace": "clusters", "name": name}}))
 }
 
+// AddNamed adds a hosted cluster without objects of its own, in a namespace, with annotations.
+func (w *World) AddNamed(namespace, name string, annotations map[string]any) machine.Key {
+	return phases.KeyOf(w.put(phases.HostedClusters, map[string]any{"metadata": map[string]any{"namespace": namespace, "name": name, "annotations": annotations}}))
+}
+
 func (w *World) addClusterAPI(namespace, name string, plane *unstructured.Unstructured, machines int) {
 	cluster := w.put(kind("clusters", phases.Standard), map[string]any{
 		"metadata": map[string]any{

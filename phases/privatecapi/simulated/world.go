@@ -57,7 +57,13 @@ func (w *World) Restart() {
 		Now:       w.Now, Needed: func() bool { return !w.NotNeeded },
 		Event: func(e events.Event) { w.events = append(w.events, e) },
 		Clusters: func(ctx context.Context) ([]*unstructured.Unstructured, error) {
-			return w.server.List(ctx, phases.HostedClusters, "", "")
+			all, err := w.server.List(ctx, phases.HostedClusters, "", "")
+			for _, o := range all { // the operator's cache keeps the metadata alone
+				o.SetManagedFields(nil)
+				delete(o.Object, "spec")
+				delete(o.Object, "status")
+			}
+			return all, err
 		},
 		Programme: func(ctx context.Context) (*unstructured.Unstructured, error) {
 			o, err := w.server.Get(ctx, phases.ConfigMaps, operatorNamespace, guards.ProgrammeName)
@@ -75,6 +81,52 @@ func (w *World) Phases() *phases.Phases { return w.phases }
 // Store keeps records as the operator's does.
 func (w *World) Store() machine.Store[guards.Facts, phases.Works] {
 	return w.phases.Remembering(w.store)
+}
+
+// TellingStore is Store that also tells of records in conditions.
+func (w *World) TellingStore() machine.Store[guards.Facts, phases.Works] {
+	return w.phases.Telling(w.store)
+}
+
+// SetStatus has the operator of a hosted cluster write its status.
+func (w *World) SetStatus(key machine.Key, status map[string]any) {
+	o := w.object(key).DeepCopy()
+	o.Object["status"] = status
+	w.edit(phases.HostedClusters, o, true)
+}
+
+// Status is that of a hosted cluster.
+func (w *World) Status(key machine.Key) map[string]any {
+	status, _ := w.object(key).DeepCopy().Object["status"].(map[string]any)
+	return status
+}
+
+// Fence is which side is shut in the namespace of a hosted cluster.
+func (w *World) Fence(key machine.Key) guards.Fence {
+	return guards.Fence(w.server.objects[refOf(phases.Namespaces, "", w.namespaceOf(key))].GetLabels()[guards.FenceLabel])
+}
+
+// Bear has somebody create an infrastructure machine at the standard side behind the fence.
+func (w *World) Bear(key machine.Key, name string) {
+	at := refOf(phases.Namespaces, "", w.namespaceOf(key))
+	fenced := w.server.objects[at]
+	open := fenced.DeepCopy()
+	open.SetLabels(nil)
+	w.server.store(at, open)
+	w.put(kind("awsmachines", phases.Standard), map[string]any{
+		"metadata": map[string]any{"namespace": at.name, "name": name, "finalizers": []any{"awsmachine.infrastructure.cluster.x-k8s.io"}},
+		"spec":     map[string]any{"instanceType": "m5.large"},
+	})
+	w.server.store(at, fenced.DeepCopy())
+}
+
+// Vanish takes the objects of a resource away on the private side, as the deletion of its CRD does.
+func (w *World) Vanish(resource string) {
+	for _, at := range w.server.sorted() {
+		if at.resource == resource && phases.SideOf(at.group) == phases.Private {
+			delete(w.server.objects, at)
+		}
+	}
 }
 
 // Now is the time.
