@@ -265,7 +265,9 @@ var _ = Describe("a hosted cluster", Ordered, func() {
 		Expect(old.Annotations).To(HaveKeyWithValue("capstan.openshift.io/replicas-before", "1"))
 		log, err := env.Cluster.RequestsSince(ctx, began)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(log.Where(func(r cluster.Request) bool { return r.Code == http.StatusForbidden && r.IsBy(harness.UserAgent) && !r.DryRun })).To(BeEmpty())
+		Expect(log.Where(func(r cluster.Request) bool {
+			return r.Code == http.StatusForbidden && r.IsBy(harness.UserAgent) && !r.DryRun
+		})).To(BeEmpty())
 	}, SpecTimeout(3*time.Minute))
 })
 

@@ -31,7 +31,7 @@ func toServer(object []byte) ([]byte, error) { return sent(mediaJSON, object) }
 func patchToServer(patch []byte) ([]byte, error) { return sent(mediaPatch, patch) }
 
 func sent(media string, text []byte) ([]byte, error) {
-	_, body, err := about.Body(media, bytes.NewReader(text))
+	_, body, err := about.Body(media, bytes.NewReader(text), nil) // only YAML asks for room
 	if err != nil {
 		return nil, err
 	}
