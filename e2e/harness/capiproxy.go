@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -56,17 +55,5 @@ func (p *CAPIProxy) look(ctx context.Context) error {
 		return fmt.Errorf("it has logged %q", text)
 	}
 	p.URL, p.Health = "http://"+string(address[1]), "http://"+string(health[1])
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.Health+"/readyz", http.NoBody)
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("it says %s", response.Status)
-	}
-	return nil
+	return Ready(ctx, "capi-proxy", p.Health)
 }

@@ -88,7 +88,12 @@ func (w *Webhooks) Start(arguments ...string) error {
 
 // Ready is nil once it takes requests.
 func (w *Webhooks) Ready(ctx context.Context) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+w.health+"/readyz", http.NoBody)
+	return Ready(ctx, "the webhooks", "http://"+w.health)
+}
+
+// Ready asks a process at the URL of its health whether it takes requests; nil once it does.
+func Ready(ctx context.Context, what, health string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, health+"/readyz", http.NoBody)
 	if err != nil {
 		return err
 	}
@@ -98,7 +103,7 @@ func (w *Webhooks) Ready(ctx context.Context) error {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("the webhooks are not ready: status %d", response.StatusCode)
+		return fmt.Errorf("%s: not ready: status %d", what, response.StatusCode)
 	}
 	return nil
 }

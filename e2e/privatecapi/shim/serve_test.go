@@ -2,9 +2,7 @@ package shim_test
 
 import (
 	"context"
-	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -65,19 +63,7 @@ func (s *process) start(ctx context.Context) {
 }
 
 func (s *process) ready(ctx context.Context) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.health+"/readyz", http.NoBody)
-	if err != nil {
-		return err
-	}
-	response, err := (&http.Client{Timeout: time.Second}).Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("the shim is not ready: status %d", response.StatusCode)
-	}
-	return nil
+	return harness.Ready(ctx, "the shim", "http://"+s.health)
 }
 
 // stop ends it in order.
