@@ -3,6 +3,7 @@ package apiproxy
 import (
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,14 +20,20 @@ func counted(t *testing.T, counter prometheus.Counter) float64 {
 	return metric.GetCounter().GetValue()
 }
 
-func TestMetrics_count_a_refused_stream_by_the_code_of_its_refusal(t *testing.T) {
+// served tells when a server is done with a request: what it counts then comes after a client has its whole answer.
+func served(shown *httptest.Server) <-chan struct{} {
 	done := make(chan struct{}, 1)
-	proxy, shown := front(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 	inner := shown.Config.Handler
 	shown.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		inner.ServeHTTP(w, r)
 		done <- struct{}{}
 	})
+	return done
+}
+
+func TestMetrics_count_a_refused_stream_by_the_code_of_its_refusal(t *testing.T) {
+	proxy, shown := front(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+	done := served(shown)
 	upgraded(t, shown, exec, "SPDY/3.1", "")
 	<-done
 	for code, want := range map[string]float64{"403": 1, "101": 0} {

@@ -96,10 +96,11 @@ func TestServer_counts_what_it_served(t *testing.T) {
 	proxy, shown := front(t, answers("application/json", "{}"))
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(proxy.metrics.requests)
-	_, _, err := sent{http.MethodGet, machines, "", nil}.to(t, shown)
-	if err != nil {
+	done := served(shown)
+	if _, _, err := (sent{http.MethodGet, machines, "", nil}).to(t, shown); err != nil {
 		t.Fatal(err)
 	}
+	<-done
 	families, err := registry.Gather()
 	if err != nil || len(families) != 1 || families[0].GetName() != "hypershift_api_proxy_requests_total" {
 		t.Fatalf("%v %v", families, err)
