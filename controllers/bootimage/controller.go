@@ -73,11 +73,11 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	p.Wake = func(key machine.Key) { trigger.After(key, 0) }
 	kept := keeps(p, records.Options{Wake: p.Wake, Live: apart.GetAPIReader(), Writer: apart.GetClient(), Clock: o.House.Queue, Namespace: o.OperatorNamespace, Tell: amiss(log)})
 	t := targets{Phases: p, log: log}
-	o.BootImages.Board.OnNews(func() {
+	o.BootImages.Board.OnNews(heard(o.BootImages.Board, o.House.Queue, func() {
 		for _, key := range t.all(context.Background()) {
 			trigger.After(key, 0)
 		}
-	})
+	}))
 	o.BootImages.Board.OnRoster(func() ([]machine.Key, bool) {
 		if p.Blind() != "" {
 			return nil, false

@@ -210,12 +210,31 @@ func (t *Target) fields() string {
 	return hashed(strings.Join(parts, "\x00"))
 }
 
-// lastWriter is the field manager that has written an object last.
+// lastWriter is the field manager that has written an object last. It is asked at each pass, and what an untyped object has of
+// managers is not decoded for that.
 func lastWriter(o client.Object) (name string) {
+	if untyped, is := o.(*unstructured.Unstructured); is {
+		return lastOf(untyped)
+	}
 	var last int64
 	for _, entry := range o.GetManagedFields() {
 		if entry.Subresource == "" && entry.Time != nil && entry.Time.Unix() >= last {
 			name, last = entry.Manager, entry.Time.Unix()
+		}
+	}
+	return name
+}
+
+func lastOf(o *unstructured.Unstructured) (name string) {
+	managers, _, _ := unstructured.NestedFieldNoCopy(o.Object, "metadata", "managedFields")
+	entries, _ := managers.([]any)
+	last := ""
+	for _, one := range entries {
+		entry, _ := one.(map[string]any)
+		manager, _ := entry["manager"].(string)
+		at, _ := entry["time"].(string) // in UTC, to the second: what is later comes later in order
+		if subresource, _ := entry["subresource"].(string); subresource == "" && at != "" && at >= last {
+			name, last = manager, at
 		}
 	}
 	return name

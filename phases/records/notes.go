@@ -192,7 +192,7 @@ func (s *shard) join(key machine.Key, n newNote, offered bool) (place, error) {
 		in.awaits = len(in.batch.offers) == 0
 		in.batch.offers = append(in.batch.offers, key)
 	}
-	s.flow.comes(s.options.Clock.Now())
+	s.flow.comes(s.options.Clock.Now(), s.options.Gather)
 	return in, nil
 }
 
@@ -229,7 +229,8 @@ func (s *shard) gather(ctx context.Context, b *batch) error {
 		if err := s.options.sleep(ctx, wait, b.done); err != nil {
 			return err
 		}
-		waited, quiet := s.options.Clock.Now().Sub(began), s.options.Clock.Now().Sub(s.flow.last())
+		last, pause := s.flow.last(s.options.Gather)
+		waited, quiet := s.options.Clock.Now().Sub(began), s.options.Clock.Now().Sub(last)
 		select {
 		case <-b.done:
 			return nil
@@ -238,27 +239,37 @@ func (s *shard) gather(ctx context.Context, b *batch) error {
 		if waited < 0 || quiet < 0 {
 			return nil // a clock that was set back holds nothing up
 		}
-		wait = min(s.options.Gather-quiet, maxGather*s.options.Gather-waited)
+		wait = min(pause-quiet, maxGather*s.options.Gather-waited)
 	}
 	return ctx.Err()
 }
 
-// flow is when a note has come last to a store.
+// flow is when a note has come last to a store, and how long after the one before notes come, on the whole.
 type flow struct {
 	mu   sync.Mutex
 	came time.Time
+	gap  time.Duration
 }
 
-func (f *flow) comes(at time.Time) {
+// comes notes that a note has come. A gap that is longer than the longest pause ends a flow.
+func (f *flow) comes(at time.Time, longest time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.came = at
+	const newest = 8 // a gap counts for an eighth
+	gap := min(max(at.Sub(f.came), 0), longest)
+	f.gap, f.came = max(f.gap+(gap-f.gap)/newest, 0), at
+	if gap == longest {
+		f.gap = longest
+	}
 }
 
-func (f *flow) last() time.Time {
+// last is when a note has come last, and how long a pause says that no more are on their way: many times as long as there was between
+// the last ones, but neither as short as a processor that has other work to do makes it, nor longer than the longest.
+func (f *flow) last(longest time.Duration) (came time.Time, pause time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.came
+	const many, part = 10, 3
+	return f.came, min(max(many*f.gap, longest/part), longest)
 }
 
 // abandon ends a batch that nobody writes any more: its notes are not stored.

@@ -391,3 +391,27 @@ func TestConfigMaps_a_forged_record_gives_way_to_a_note(t *testing.T) {
 		t.Errorf("there is %s", got)
 	}
 }
+
+func TestConfigMaps_notes_that_come_fast_are_written_soon_after_the_last(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t)
+		s := gathering(c)
+		var passes sync.WaitGroup
+		for n := range 300 {
+			passes.Go(func() {
+				if err := s.StoreNote(t.Context(), keyOf(n), nil, fmt.Appendf(nil, "%d", n)); err != nil {
+					t.Error(err)
+				}
+			})
+			<-time.After(time.Millisecond)
+		}
+		last := time.Now()
+		passes.Wait()
+		if took := time.Since(last); took > 25*time.Millisecond {
+			t.Errorf("they are stored %s after the last", took)
+		}
+		if c.writes > 16 {
+			t.Errorf("they are %d writes", c.writes)
+		}
+	})
+}

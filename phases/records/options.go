@@ -40,7 +40,8 @@ type Options struct {
 	Late time.Duration
 	// Gather is how long a note waits for others that are written together with it, and then for as long as notes come one
 	// soon after the other, to whichever ConfigMap: passes that are under way side by side end in one write for each of them,
-	// however long the machine takes for them. It waits forty times as long at most.
+	// however long the machine takes for them. A pause that is long beside those before it ends that, a third of Gather at least.
+	// It waits forty times as long at most.
 	Gather time.Duration
 
 	// Wake is told the key of each note that was offered, once it is stored or is not; nil for nobody.
