@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -14,13 +15,15 @@ import (
 // aChecker is an API server with one configuration of the checker, which was disarmed for a time before. It keeps what is written.
 type aChecker struct {
 	until   time.Time
-	fails   bool // to list those that refuse
+	ahead   time.Duration // its clock, of this machine's
+	fails   bool          // to list those that refuse
 	mu      sync.Mutex
 	patches []string
 }
 
 func (a *aChecker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Date", time.Now().Add(a.ahead).UTC().Format(http.TimeFormat))
 	if a.fails && strings.Contains(r.URL.Path, "validating") {
 		w.WriteHeader(http.StatusForbidden)
 		return
@@ -115,4 +118,33 @@ func TestDisarm_writes_nothing_before_somebody_has_agreed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The operator goes by the cluster's time, so that a workstation whose clock is behind must not end a hold before it begins.
+func TestDisarm_holds_by_the_clock_of_the_API_server(t *testing.T) {
+	server := &aChecker{ahead: 100 * time.Hour}
+	cmd := disarmCommand()
+	cmd.SetOut(io.Discard)
+	cmd.SetArgs([]string{"--for=15m", "--yes", "--kubeconfig", kubeconfig(t, server)})
+	before := time.Now()
+	if err := cmd.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, patch := range server.patches {
+		var operations []struct{ Path, Value string }
+		if err := json.Unmarshal([]byte(patch), &operations); err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range operations {
+			if !strings.HasSuffix(one.Path, "disarmed-until") {
+				continue
+			}
+			until, err := time.Parse(time.RFC3339, one.Value)
+			if from := before.Add(server.ahead + 15*time.Minute); err != nil || until.Before(from.Add(-2*time.Second)) || until.After(from.Add(time.Minute)) {
+				t.Errorf("it holds until %s: %v", one.Value, err)
+			}
+			return
+		}
+	}
+	t.Errorf("it has written %s", server.patches)
 }
