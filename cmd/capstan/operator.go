@@ -203,7 +203,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	if opts.House, err = house.New(mgr, f.operatorNamespace, clocks.wall, clocks.steady); err != nil {
 		return err
 	}
-	if err := controllers.Add(mgr, opts); err != nil {
+	if err := errors.Join(controllers.Add(mgr, opts), mgr.Add(startPages{})); err != nil {
 		return err
 	}
 	return together(ctx, append(warmUps, mgr.Start))
