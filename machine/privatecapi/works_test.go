@@ -25,7 +25,7 @@ func (c *component) note() {
 // annotate writes annotations; an empty text takes one off.
 func (w *world) annotate(values map[string]string) error {
 	return w.write(&w.hosted.version, true, func() {
-		committed := w.stage() == guards.Committed
+		committed, locked := w.stage() == guards.Committed, w.marks().Companion.Present
 		for key, value := range values {
 			if w.hosted.annotations[key] = value; value == "" {
 				delete(w.hosted.annotations, key)
@@ -34,7 +34,9 @@ func (w *world) annotate(values map[string]string) error {
 		if committed && w.stage() != guards.Committed && w.marks().Locked() {
 			panic("a committed move goes back to stage " + string(w.stage()))
 		}
-		w.hosted.finalizer = w.marks().Companion.IsOf("here")
+		if now := w.marks().Companion.Present; now != locked {
+			w.hosted.finalizer = now
+		}
 	})
 }
 
@@ -163,19 +165,41 @@ func (w *works) InspectSides(context.Context) (machine.Result, error) {
 	switch standard, private := len(w.sides[guards.ToStandard]) > 0, len(w.sides[guards.ToPrivate]) > 0; {
 	case standard && private:
 		if m.Failed == "" {
-			values[guards.FailedAnnotation] = string(guards.AmbiguousState)
+			return ok(w.annotate(map[string]string{guards.FailedAnnotation: string(guards.AmbiguousState)}))
 		}
+		return ok(nil)
 	case standard && (m.Private || !m.Legacy):
 		values[guards.ScopeAnnotation], values[guards.PrivateTypesAnnotation] = guards.ScopeLegacy, ""
 	case !standard && (m.Legacy || !m.Private):
 		values[guards.ScopeAnnotation], values[guards.PrivateTypesAnnotation] = "", guards.MarkTrue
 	}
-	if len(values) > 0 {
-		if err := w.annotate(values); err != nil {
-			return ok(err)
+	return inOrder(w.settleAlone, func() error {
+		if len(values) == 0 {
+			return nil
+		}
+		return w.annotate(values)
+	}, func() error { return w.shutTo(guards.NoFence) }, func() error {
+		if !w.hosted.finalizer {
+			return nil
+		}
+		return w.write(&w.hosted.version, true, func() { w.hosted.finalizer = false })
+	})
+}
+
+// settleAlone puts back what a move has left where one side alone has objects.
+func (w *works) settleAlone() error {
+	private := len(w.sides[guards.ToStandard]) == 0
+	for side := range w.pauses {
+		if err := w.unpause(side); err != nil {
+			return err
 		}
 	}
-	return ok(w.shutTo(guards.NoFence))
+	return w.deploy(func(c *component) {
+		if c.noted != nil {
+			*c = *c.noted
+		}
+		c.equipped, c.noted = private, nil
+	})
 }
 
 func (w *works) RunChecks(context.Context) (machine.Result, error) {
@@ -246,13 +270,15 @@ func (w *works) AddSecondOwners(context.Context) (machine.Result, error) {
 	return ok(w.each(w.target(), func(name string, _ *object) error { return w.owned(name, w.target(), true) }))
 }
 
-func (w *works) SetSidecars(context.Context) (machine.Result, error) {
-	return ok(w.deploy(func(c *component) {
+func (w *works) SetSidecars(context.Context) (machine.Result, error) { return ok(w.equip()) }
+
+func (w *works) equip() error {
+	return w.deploy(func(c *component) {
 		if equipped := w.target() == guards.ToPrivate; equipped != c.equipped {
 			c.note()
 			c.equipped = equipped
 		}
-	}))
+	})
 }
 
 func (w *works) ScaleUp(context.Context) (machine.Result, error) {
@@ -284,11 +310,11 @@ func (w *works) WriteCommit(context.Context) (machine.Result, error) {
 	if w.target() == guards.ToStandard {
 		values[guards.ScopeAnnotation], values[guards.PrivateTypesAnnotation] = guards.ScopeLegacy, ""
 	}
-	return ok(w.annotate(values))
+	return inOrder(w.equip, func() error { return w.annotate(values) })
 }
 
 func (w *works) RemoveSource(context.Context) (machine.Result, error) {
-	return inOrder(func() error { return w.remove(w.source(), guards.Committed) }, func() error {
+	return inOrder(w.equip, func() error { return w.remove(w.source(), guards.Committed) }, func() error {
 		p := w.pauses[w.source()]
 		if p.is == (pause{}) {
 			return nil

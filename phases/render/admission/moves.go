@@ -20,6 +20,7 @@ const (
 const (
 	controlPlaneLabel = "hypershift.openshift.io/hosted-control-plane"
 	fenceLabel        = "capstan.openshift.io/private-capi-fence"
+	moveLabel         = "capstan.openshift.io/private-capi-move"
 	moveFinalizer     = "capstan.openshift.io/private-capi"
 	moveRecords       = "capstan-private-capi-"
 	moveCondition     = "PrivateCAPIMigrated"
@@ -98,12 +99,12 @@ func bothSay(what string) string {
 	return strings.ReplaceAll(what, "$o", "object") + " == " + strings.ReplaceAll(what, "$o", "oldObject")
 }
 
-// fencing says that nothing but the fence of a control plane's namespace changes.
+// fencing says that nothing but the fence of a control plane's namespace changes, and which move that is of.
 func fencing() string {
 	return isOf("", "namespaces") + " && variables.subresource == '' && request.operation == 'UPDATE' &&\n  " + strings.Join([]string{
 		"'" + controlPlaneLabel + "' in oldObject.metadata.?labels.orValue({})",
 		"object.metadata.?labels[?'" + fenceLabel + "'].orValue('both') in ['standard', 'private', 'both']",
-		sameBut("", "metadata"), sameFields("annotations", "ownerReferences", "finalizers"), sameKeysBut(".metadata.?labels", fenceLabel),
+		sameBut("", "metadata"), sameFields("annotations", "ownerReferences", "finalizers"), sameKeysBut(".metadata.?labels", fenceLabel, moveLabel),
 	}, " &&\n  ")
 }
 

@@ -106,6 +106,7 @@ func TestWrites_lets_a_move_mark_HostedClusters_and_change_nothing_of_them(t *te
 		"the rest of the status":                  {operation: apiserver.Update, subresource: "status", now: hosted("", ", status: {version: b}"), old: hosted("", ", status: {version: a}"), refused: true},
 		"the rest of the status, gone":            {operation: apiserver.Update, subresource: "status", now: hosted("", ", status: {conditions: []}"), old: hosted("", conditions()), refused: true},
 		"a fence":                                 {operation: apiserver.Update, now: namespace(hcp+", "+shut+"both", ""), old: namespace(hcp, "")},
+		"a fence that names its move":             {operation: apiserver.Update, now: namespace(hcp+", "+shut+"both, capstan.openshift.io/private-capi-move: a", ""), old: namespace(hcp, "")},
 		"a fence, taken off":                      {operation: apiserver.Update, now: namespace(hcp, ""), old: namespace(hcp+", "+shut+"standard", "")},
 		"a fence that nobody knows":               {operation: apiserver.Update, now: namespace(hcp+", "+shut+"none", ""), old: namespace(hcp, ""), refused: true},
 		"a fence elsewhere":                       {operation: apiserver.Update, now: namespace(shut+"both", ""), old: namespace("", ""), refused: true},
