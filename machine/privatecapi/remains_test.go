@@ -7,6 +7,7 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
+	phases "github.com/capstan-capi/capstan/phases/privatecapi"
 )
 
 // rested are worlds in which a hosted cluster is at rest, by the state that it is in.
@@ -90,6 +91,46 @@ func TestMigration_is_as_before_once_people_have_taken_a_forged_companion_away(t
 			p.same("everything else", was.rest, is.rest)
 			p.same("dependents", was.dependents, is.dependents)
 			p.untouched(key)
+		})
+	}
+}
+
+// What docs/private-capi.md has people do in Ambiguous under a fence.
+func TestMigration_is_of_one_side_again_once_people_have_taken_the_other_away_behind_the_fence(t *testing.T) {
+	for _, row := range []struct {
+		from  machine.State
+		keeps phases.Side
+		rests machine.State
+	}{{guards.CopyingStatus, phases.Standard, guards.Eligible}, {guards.Observing, phases.Private, guards.Private}} {
+		t.Run(fmt.Sprintf("%s keeps the %s side", row.from, row.keeps), func(t *testing.T) {
+			p, key := waits(t)
+			was := p.picture(key)
+			p.begin(key)
+			p.until(string(row.from), 5*time.Minute, p.reaches(key, row.from))
+			p.Annotate(key, guards.PausedAnnotation, "true")
+			p.Annotate(key, guards.MigrationAnnotation, "")
+			p.Annotate(key, guards.CompanionAnnotation, "")
+			p.until("ambiguous", 5*time.Minute, func() bool {
+				return p.State(key) == guards.Ambiguous && guards.MarksOf(p.Annotations(key)).Failed == guards.AmbiguousState
+			})
+			if row.keeps == phases.Private {
+				p.Annotate(key, guards.PrivateTypesAnnotation, guards.MarkTrue)
+				p.Annotate(key, guards.ScopeAnnotation, "")
+			} else if p.TakeAway(key, row.keeps.Other()) == nil {
+				t.Error("the fence shuts nobody out")
+			}
+			p.SetFence(key, guards.Fence(row.keeps))
+			if err := p.TakeAway(key, row.keeps.Other()); err != nil {
+				t.Fatal(err)
+			}
+			p.Annotate(key, guards.FailedAnnotation, "")
+			p.until("at rest", 5*time.Minute, p.rests(key, row.rests))
+			p.until("free", time.Minute, func() bool { return !p.IsBound(key) && p.Fence(key) == guards.NoFence })
+			is, _, _ := p.Objects(key)
+			p.same("objects", was.objects, is)
+			if calls := p.Cloud(); len(calls) > 0 {
+				t.Errorf("calls to the cloud: %v", calls)
+			}
 		})
 	}
 }

@@ -78,3 +78,25 @@ func (w *World) Said() []string {
 	}
 	return texts
 }
+
+// TakeAway has people take the finalizers off all objects of a side, and delete them without what they own.
+func (w *World) TakeAway(key machine.Key, side phases.Side) error {
+	const people = "system:serviceaccount:test:people"
+	for _, at := range w.server.sorted() {
+		if at.namespace != w.namespaceOf(key) || phases.SideOf(at.group) != side {
+			continue
+		}
+		o := w.server.objects[at].DeepCopy()
+		o.SetFinalizers(nil)
+		write := phases.Write{Verb: phases.Replace, Kind: kind(at.resource, side), Namespace: at.namespace, Name: at.name, UID: o.GetUID(), Body: o.Object}
+		if _, err := w.server.try(write, people, false); err != nil {
+			return err
+		}
+		w.server.orphan(o.GetUID())
+		write.Verb = phases.Delete
+		if _, err := w.server.try(write, people, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
