@@ -49,12 +49,27 @@ func TestMigration_moves_others_past_one_that_cannot_be_checked(t *testing.T) {
 	}
 }
 
-func TestMigration_of_one_whose_control_plane_has_no_namespace_comes_to_its_end(t *testing.T) {
-	p := newPlay(t)
-	key := p.AddEmpty("a")
-	p.until("moved", 5*time.Minute, p.rests(key, guards.Private))
-	if !p.reaches(key, guards.Committing)() {
-		t.Errorf("states %v", p.visited)
+func TestMigration_of_one_whose_control_plane_is_not_made_yet_comes_to_its_end(t *testing.T) {
+	for what, add := range map[string]func(*play) machine.Key{
+		"without a namespace":        func(p *play) machine.Key { return p.AddEmpty("a") },
+		"with an empty namespace":    func(p *play) machine.Key { return p.AddBare("a") },
+		"and is made while it moves": nil,
+	} {
+		t.Run(what, func(t *testing.T) {
+			p := newPlay(t)
+			if add != nil {
+				key := add(p)
+				p.until("moved", 5*time.Minute, p.rests(key, guards.Private))
+				if !p.reaches(key, guards.Committing)() {
+					t.Errorf("states %v", p.visited)
+				}
+				return
+			}
+			key := p.AddEmpty("a")
+			p.until("draining", 5*time.Minute, p.reaches(key, guards.Draining))
+			p.MakeNamespace(key)
+			p.until("undone", 5*time.Minute, p.rests(key, guards.Failed))
+		})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
 	phases "github.com/capstan-capi/capstan/phases/privatecapi"
+	"github.com/capstan-capi/capstan/phases/privatecapi/simulated"
 )
 
 // rested are worlds in which a hosted cluster is at rest, by the state that it is in.
@@ -63,6 +64,38 @@ func TestMigration_lets_a_hosted_cluster_go_whose_lock_was_taken_away(t *testing
 			p.Delete(key)
 			p.until("gone", time.Minute, func() bool { return p.Annotations(key) == nil })
 		})
+	}
+}
+
+func TestMigration_whose_lock_was_taken_away_comes_to_the_same_end_whichever_write_ends_the_process(t *testing.T) {
+	left := func(n int, how simulated.Fault) int {
+		p, key := waits(t)
+		was := p.picture(key)
+		p.begin(key)
+		p.until("snapshotting", 5*time.Minute, p.reaches(key, guards.Snapshotting))
+		p.Annotate(key, guards.PausedAnnotation, "true")
+		p.Annotate(key, guards.MigrationAnnotation, "")
+		p.Annotate(key, guards.CompanionAnnotation, "")
+		p.FaultAt(n, how)
+		p.until(fmt.Sprintf("at rest with write %d %s", n, how), 10*time.Minute, func() bool {
+			return p.State(key) == guards.Eligible && !p.IsBound(key) && p.Fence(key) == guards.NoFence
+		})
+		for range 5 {
+			p.round()
+		}
+		is := p.picture(key)
+		p.same("objects", was.objects, is.objects)
+		p.same("everything else", was.rest, is.rest)
+		if p.untouched(key); t.Failed() {
+			t.Fatalf("write %d %s; states %v", n, how, p.visited)
+		}
+		return p.Wrote()
+	}
+	writes := left(0, "")
+	for _, how := range simulated.Faults() {
+		for n := 1; n <= writes; n += how.Every() {
+			left(n, how)
+		}
 	}
 }
 

@@ -52,10 +52,11 @@ func (p *Pass) alone(side Side, marks map[string]any) []*Write {
 	for _, target := range []bool{false, true} {
 		plan = append(plan, p.sides.unmarkAll(target)...)
 	}
-	switch plan = append(plan, p.shut(guards.NoFence)); {
-	case p.differ(marks):
-		plan = append(plan, p.mark(marks))
-	case p.facts.Cluster.Bound: // last: one that goes leaves nobody to take the fence off
+	if p.differ(marks) {
+		return append(plan, p.mark(marks), p.shut(guards.NoFence))
+	}
+	plan = append(plan, p.shut(guards.NoFence))
+	if p.facts.Cluster.Bound { // last: one that goes leaves nobody to take the fence off
 		plan = append(plan, patchOf(HostedClusters, p.Hosted, map[string]any{"metadata": map[string]any{"finalizers": p.finalizers(false)}}))
 	}
 	return plan

@@ -25,6 +25,8 @@ const (
 	moveRecords       = "capstan-private-capi-"
 	moveCondition     = "PrivateCAPIMigrated"
 	migratedFrom      = "capstan.openshift.io/migrated-from"
+	migratedBy        = "capstan.openshift.io/migrated-by"
+	copiedTo          = "capstan.openshift.io/copied-to"
 	priorPause        = "capstan.openshift.io/prior-pause"
 	priorReplicas     = "capstan.openshift.io/prior-replicas"
 	priorTemplate     = "capstan.openshift.io/prior-template"
@@ -109,7 +111,7 @@ func fencing() string {
 }
 
 // copying says that an object of Cluster API is written behind the fence: as a copy, changed, or deleted, which takes that it has no
-// finalizer unless both sides stand still. A pause is given back without a fence, too, for what a lost lock has left. What lies in
+// finalizer unless both sides stand still. The marks of a move are taken off without a fence, too, for what a lost lock has left. What lies in
 // no namespace is copied and not touched again.
 func copying() string {
 	return "request.resource.group in " + movedGroups() + " && (\n  " + strings.Join([]string{
@@ -117,7 +119,7 @@ func copying() string {
 		"variables.fence != '' && variables.subresource == '' && request.operation == 'CREATE' && '" + migratedFrom + "' in object.metadata.?annotations.orValue({})",
 		"variables.fence != '' && variables.subresource in ['', 'status'] && request.operation == 'UPDATE'",
 		"variables.fence != '' && variables.subresource == '' && request.operation == 'DELETE' && (variables.fence == 'both' || oldObject.metadata.?finalizers.orValue([]) == [])",
-		"variables.controlPlane && variables.subresource == '' && request.operation == 'UPDATE' && " + givesBack(priorPause),
+		"variables.controlPlane && variables.subresource == '' && request.operation == 'UPDATE' && " + givesBack(priorPause, migratedFrom, migratedBy, copiedTo),
 	}, " ||\n  ") + ")"
 }
 

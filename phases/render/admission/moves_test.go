@@ -147,6 +147,8 @@ func TestWrites_lets_a_move_write_objects_of_Cluster_API_behind_a_fence_alone(t 
 		"a change without a fence":              {operation: apiserver.Update, now: machine(private, "", ", spec: {a: c}"), old: machine(private, "", ", spec: {a: b}"), in: controlPlane(""), refused: true},
 		"a change elsewhere":                    {operation: apiserver.Update, now: machine(standard, "", ", spec: {a: c}"), old: machine(standard, "", ", spec: {a: b}"), in: elsewhere(), refused: true},
 		"a pause given back without a lock":     {operation: apiserver.Update, now: machine(standard, "", ""), old: machine(standard, paused, ", spec: {paused: true}"), in: controlPlane("")},
+		"the marks of a copy taken off":         {operation: apiserver.Update, now: machine(private, "", ""), old: machine(private, ofCopy, ""), in: controlPlane("")},
+		"one mark of a copy taken off":          {operation: apiserver.Update, now: machine(private, ofCopy, ""), old: machine(private, ofCopy[:len(ofCopy)-1]+", capstan.openshift.io/migrated-by: a}", ""), in: controlPlane(""), refused: true},
 		"a pause given back elsewhere":          {operation: apiserver.Update, now: machine(standard, "", ""), old: machine(standard, paused, ", spec: {paused: true}"), in: elsewhere(), refused: true},
 		"the source, taken away":                {operation: apiserver.Delete, old: machine(standard, "", ""), in: controlPlane("standard")},
 		"the source, with what holds it":        {operation: apiserver.Delete, old: machine(standard, held, ""), in: controlPlane("standard"), refused: true},

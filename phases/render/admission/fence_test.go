@@ -1,6 +1,8 @@
-package privatecapi_test
+package admission_test
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,14 +18,14 @@ func TestTheFenceLetsNobodyWriteButTheMoveAndOfThatNoCopyByAnotherOne(t *testing
 		move  = "system:serviceaccount:openshift-cluster-api-operator:capstan"
 		other = "system:serviceaccount:hosted:cluster-api"
 	)
-	var policy *admissiontest.Policy
-	for _, object := range objects(t) {
-		if object.GetKind() == "ValidatingAdmissionPolicy" && object.GetName() == "capstan-private-capi-fence" {
-			var err error
-			if policy, err = admissiontest.New(object); err != nil {
-				t.Fatal(err)
-			}
-		}
+	text, err := os.ReadFile("../../../deploy/privatecapi/fence.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fence, _, _ := strings.Cut(string(text), "\n---\n") // its binding comes after
+	policy, err := admissiontest.New(object(t, fence))
+	if err != nil {
+		t.Fatal(err)
 	}
 	machine := func(group string, annotations map[string]string) *unstructured.Unstructured {
 		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": group + "/v1beta2", "kind": "Machine"}}
