@@ -3,6 +3,7 @@ package privatecapi
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -45,7 +46,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	})
 	seen := cached{in: apart.GetClient(), namespace: o.OperatorNamespace, blind: apart.Unfilled}
 	p := &phases.Phases{
-		API: api, Clusters: seen.clusters, Programme: seen.programme, Namespace: o.OperatorNamespace, Journal: kept,
+		API: api, Clusters: seen.clusters, Programme: seen.programme, Fences: seen.fence, Namespace: o.OperatorNamespace, Journal: kept,
 		Equipment: phases.Equipment{Image: o.PrivateCAPI.Image},
 		Now:       o.House.Now, Event: o.House.Events.Tell,
 		Identify: func(ctx context.Context) (string, error) {
@@ -71,6 +72,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 				o.PrivateCAPI.Board.News()
 				return seen.all(of)
 			}},
+			{Kind: namespace(), In: apart.GetCache(), Lets: fenced, Asks: seen.fencedIn},
 			{Kind: &corev1.ConfigMap{}, In: apart.GetCache(), Lets: predicate.Funcs{}, Asks: seen.all},
 		},
 	})
@@ -92,9 +94,22 @@ func uid(works phases.Works) string {
 
 // marked lets through HostedClusters that come, go or change in more than what their status says.
 var marked = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() || (e.ObjectOld.GetDeletionTimestamp() == nil) != (e.ObjectNew.GetDeletionTimestamp() == nil) ||
+	return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() || bound(e.ObjectOld) != bound(e.ObjectNew) || (e.ObjectOld.GetDeletionTimestamp() == nil) != (e.ObjectNew.GetDeletionTimestamp() == nil) ||
 		guards.MarksOf(e.ObjectOld.GetAnnotations()) != guards.MarksOf(e.ObjectNew.GetAnnotations())
 }}
+
+func bound(o client.Object) bool { return slices.Contains(o.GetFinalizers(), guards.Finalizer) }
+
+// fenced lets through namespaces with a fence, and those whose fence changes.
+var fenced = predicate.Funcs{
+	CreateFunc: func(e event.CreateEvent) bool { return fenceOf(e.Object) != guards.NoFence },
+	UpdateFunc: func(e event.UpdateEvent) bool { return fenceOf(e.ObjectOld) != fenceOf(e.ObjectNew) },
+	DeleteFunc: func(e event.DeleteEvent) bool { return fenceOf(e.Object) != guards.NoFence },
+}
+
+func fenceOf(namespace client.Object) guards.Fence {
+	return guards.Fence(namespace.GetLabels()[guards.FenceLabel])
+}
 
 // words are what the machine says of a pass.
 func words(_ machine.Key, s phases.Snapshot) house.Words {
@@ -144,6 +159,30 @@ func (c cached) programme(ctx context.Context) (*unstructured.Unstructured, erro
 		return nil, fmt.Errorf("reading ConfigMap %s: %w", guards.ProgrammeName, err)
 	}
 	return &unstructured.Unstructured{Object: body}, nil
+}
+
+// fence is the one of a namespace, none where that is not there.
+func (c cached) fence(ctx context.Context, name string) (guards.Fence, error) {
+	if why := c.blind(); why != "" {
+		return guards.NoFence, fmt.Errorf("namespaces cannot be looked at: %s", why)
+	}
+	o := namespace()
+	if err := c.in.Get(ctx, client.ObjectKey{Name: name}, o); err != nil {
+		return guards.NoFence, client.IgnoreNotFound(err)
+	}
+	return fenceOf(o), nil
+}
+
+// fencedIn are the HostedClusters whose control plane has a namespace.
+func (c cached) fencedIn(namespace client.Object) []machine.Key {
+	var keys []machine.Key
+	all, _ := c.clusters(context.Background()) // if they cannot be read, the next event finds them
+	for _, o := range all {
+		if phases.ControlPlaneNamespace(o.GetNamespace(), o.GetName()) == namespace.GetName() {
+			keys = append(keys, phases.KeyOf(o))
+		}
+	}
+	return keys
 }
 
 func (c cached) exists(ctx context.Context, key machine.Key) (bool, error) {

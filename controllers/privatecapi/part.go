@@ -4,6 +4,7 @@ package privatecapi
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -42,9 +43,30 @@ func apartKinds(o options.Options) house.Kinds {
 			Optional: true, Arrival: &served, Keep: keepMarks,
 		},
 		{
+			Version: corev1.SchemeGroupVersion, Object: namespace(), List: &metav1.PartialObjectMetadataList{}, Keep: keepLabels,
+		},
+		{
 			Version: corev1.SchemeGroupVersion, Object: &corev1.ConfigMap{}, List: &corev1.ConfigMapList{}, Namespaced: true,
 			Only: []client.ObjectKey{{Namespace: o.OperatorNamespace, Name: guards.ProgrammeName}},
 		},
+	}
+}
+
+// namespace is the metadata of one.
+func namespace() *metav1.PartialObjectMetadata {
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+	return o
+}
+
+// keepLabels leaves of a namespace its name, and the fence that stands in it.
+func keepLabels(o client.Object) {
+	fence, stands := o.GetLabels()[guards.FenceLabel]
+	o.SetManagedFields(nil)
+	o.SetAnnotations(nil)
+	o.SetLabels(nil)
+	if stands {
+		o.SetLabels(map[string]string{guards.FenceLabel: fence})
 	}
 }
 

@@ -54,6 +54,8 @@ type Cluster struct {
 	UID       string    `yaml:"uid"`
 	Created   time.Time `yaml:"created"`
 	Deleting  bool      `yaml:"deleting"`
+	// Bound says that it has our Finalizer.
+	Bound bool `yaml:"bound"`
 	// ControlPlane is the namespace of its control plane.
 	ControlPlane string `yaml:"controlPlane"`
 	// SharedWith names another HostedCluster whose control plane has the same namespace, empty for none. Then nobody can tell whose
@@ -99,9 +101,13 @@ type Checks struct {
 
 // Fenced is what is denied in the namespace of the control plane.
 type Fenced struct {
-	// Known says that its label was read.
+	// Known says that its label was read, or what watches show of that.
 	Known bool  `yaml:"known"`
 	Label Fence `yaml:"label"`
+	// Other says that it names another move than the one that is under way, or none: copies of that one are denied.
+	Other bool `yaml:"other"`
+	// NoNamespace says that there is none: nobody can write there, and there is nothing to fence.
+	NoNamespace bool `yaml:"noNamespace"`
 	// Probed says that writes were tried as a component would; Open says which were let through, or denied by another than the fence.
 	Probed bool     `yaml:"probed"`
 	Open   []string `yaml:"open"`

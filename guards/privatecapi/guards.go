@@ -153,15 +153,17 @@ func (r Reconciler) text() string {
 // Consistent asks whether marks, fence and objects say the same.
 var Consistent = guard{
 	Name: "Consistent",
-	Doc:  "The HostedCluster is not of both operators, no fence stands in the namespace of its control plane, and no object of the other side is there than of the one that its marks name, or would.",
+	Doc:  "The HostedCluster is not of both operators and does not have the finalizer of moves, no fence stands in the namespace of its control plane, and no object of the other side is there than of the one that its marks name, or would.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch {
 		case f.Marks.Legacy && f.Marks.Private:
 			return machine.SayNo(fmt.Sprintf("%s has both %s %s and %s", f.Cluster, ScopeAnnotation, ScopeLegacy, PrivateTypesAnnotation))
-		case !f.Fence.Known:
-			return machine.SayUnknown("it is not known yet whether a fence stands in namespace " + f.Cluster.ControlPlane)
-		case f.Fence.Label != NoFence:
-			return machine.SayNo(fmt.Sprintf("namespace %s has label %s %s without a migration", f.Cluster.ControlPlane, FenceLabel, f.Fence.Label))
+		}
+		switch left := TracesLeft.Answer(f); left.Truth {
+		case machine.Yes:
+			return machine.SayNo(left.Reason)
+		case machine.Unknown:
+			return left
 		}
 		due, known := f.due()
 		if !known {
@@ -178,6 +180,23 @@ var Consistent = guard{
 			return machine.SayNo(fmt.Sprintf("namespace %s has %d %s objects of Cluster API, and %s is of the other side", f.Cluster.ControlPlane, other.Objects, name, f.Cluster))
 		}
 		return machine.SayYes("")
+	}),
+}
+
+// TracesLeft asks whether a move that is over, or whose lock was taken away, still keeps others out.
+var TracesLeft = guard{
+	Name: "TracesLeft",
+	Doc:  "The HostedCluster has the finalizer of moves, or a fence stands in the namespace of its control plane; without a lock neither is needed.",
+	Ask: seen(func(f Facts) machine.Answer {
+		switch {
+		case f.Cluster.Bound:
+			return machine.SayYes(fmt.Sprintf("%s has finalizer %s without a migration", f.Cluster, Finalizer))
+		case !f.Fence.Known:
+			return machine.SayUnknown("it is not known yet whether a fence stands in namespace " + f.Cluster.ControlPlane)
+		case f.Fence.Label != NoFence:
+			return machine.SayYes(fmt.Sprintf("namespace %s has label %s %s without a migration", f.Cluster.ControlPlane, FenceLabel, f.Fence.Label))
+		}
+		return machine.SayNo("")
 	}),
 }
 
@@ -279,13 +298,17 @@ var ChecksPassed = guard{
 // FenceHolds asks whether both sides are kept as they are, whoever writes.
 var FenceHolds = guard{
 	Name: "FenceHolds",
-	Doc:  "The namespace of the control plane has both fences, and a write that a component would make is denied on each side, by the name of the fence.",
+	Doc:  "The namespace of the control plane has both fences, which name this move, and a write that a component would make is denied on each side, by the name of the fence. Where there is no namespace, nothing has to be fenced.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch fence := f.Fence; {
 		case !fence.Known:
 			return machine.SayUnknown("it is not known yet whether a fence stands in namespace " + f.Cluster.ControlPlane)
+		case fence.NoNamespace:
+			return machine.SayYes("there is no namespace " + f.Cluster.ControlPlane)
 		case fence.Label != BothSidesAreShut:
 			return machine.SayNo(fmt.Sprintf("namespace %s does not have label %s %s yet", f.Cluster.ControlPlane, FenceLabel, BothSidesAreShut))
+		case fence.Other:
+			return machine.SayNo(f.otherText())
 		case len(fence.Open) > 0:
 			return machine.SayNo("the fence does not hold: " + list(fence.Open))
 		case !fence.Probed:
@@ -293,6 +316,10 @@ var FenceHolds = guard{
 		}
 		return machine.SayYes("writes to both sides are denied in namespace " + f.Cluster.ControlPlane)
 	}),
+}
+
+func (f Facts) otherText() string {
+	return fmt.Sprintf("label %s of namespace %s does not name this move", MoveLabel, f.Cluster.ControlPlane)
 }
 
 func (s Stage) text() string {

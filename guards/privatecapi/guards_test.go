@@ -23,6 +23,7 @@ var (
 	moving = with(old, func(f *Facts) {
 		f.Marks.Migrating, f.Marks.Companion = true, ours
 		f.Fence = Fenced{Known: true, Label: BothSidesAreShut, Probed: true}
+		f.Workloads.Equipped = done
 	})
 	moved = with(old, func(f *Facts) {
 		f.Marks = Marks{Private: true}
@@ -115,6 +116,7 @@ func TestGuards_Consistent(t *testing.T) {
 		"of the new one":                         {Consistent, moved, machine.Yes, ""},
 		"of both":                                {Consistent, with(old, func(f *Facts) { f.Marks.Private = true }), machine.No, "has both"},
 		"a fence that stands":                    {Consistent, with(old, func(f *Facts) { f.Fence.Label = StandardIsShut }), machine.No, "without a migration"},
+		"the finalizer of a move":                {Consistent, with(old, func(f *Facts) { f.Cluster.Bound = true }), machine.No, "finalizer " + Finalizer + " without a migration"},
 		"a fence that nobody looked for":         {Consistent, with(old, func(f *Facts) { f.Fence.Known = false }), machine.Unknown, "fence"},
 		"of the old one, with private objects":   {Consistent, with(old, func(f *Facts) { f.Private.Objects = 1 }), machine.No, "1 private objects"},
 		"of the old one, and nobody looked":      {Consistent, with(old, func(f *Facts) { f.Private.Known = false }), machine.Unknown, "private objects"},
@@ -145,6 +147,17 @@ func TestGuards_Consistent(t *testing.T) {
 			t.Errorf("%s: its mark is %q (%v), want %q", name, due, known, row.due)
 		}
 	}
+}
+
+func TestGuards_TracesLeft(t *testing.T) {
+	check(t, map[string]answers{
+		"not seen is unknown":              {TracesLeft, Facts{}, machine.Unknown, ""},
+		"nothing":                          {TracesLeft, old, machine.No, ""},
+		"the finalizer":                    {TracesLeft, with(old, func(f *Facts) { f.Cluster.Bound = true }), machine.Yes, Finalizer},
+		"the finalizer, whatever is known": {TracesLeft, with(old, func(f *Facts) { f.Cluster.Bound, f.Fence.Known = true, false }), machine.Yes, Finalizer},
+		"a fence":                          {TracesLeft, with(old, func(f *Facts) { f.Fence.Label = PrivateIsShut }), machine.Yes, FenceLabel + " private without a migration"},
+		"a fence that nobody knows of":     {TracesLeft, with(old, func(f *Facts) { f.Fence.Known = false }), machine.Unknown, "fence"},
+	})
 }
 
 func TestGuards_of_the_turn(t *testing.T) {

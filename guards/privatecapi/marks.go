@@ -1,6 +1,8 @@
 package privatecapi
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -105,6 +107,13 @@ func (c Companion) IsOf(installation string) bool {
 
 // MigrationID names a move of an installation.
 func MigrationID(installation, move string) string { return installation + "/" + move }
+
+// MoveOf names a move by its id as a label can: in sixteen letters and digits, whatever the id is.
+func MoveOf(id string) string {
+	const length = 8
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:length])
+}
 
 // Locked says that the lock is there, or what stands beside it.
 func (m Marks) Locked() bool { return m.Migrating || m.Companion.Present }

@@ -42,15 +42,19 @@ var SourcePaused = guard{
 // that they may run, a commit that is under way could still arrive.
 var TargetPaused = guard{
 	Name: "TargetPaused",
-	Doc:  "The stage is undoing or undone, both fences stand, and every Cluster of the target is paused.",
+	Doc:  "The stage is undoing or undone, both fences stand and name this move, and every Cluster of the target is paused.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch stage := f.Marks.Companion.Stage; {
 		case stage != Undoing && stage != Undone:
 			return machine.SayNo("the stage of the migration is " + stage.text())
 		case !f.Fence.Known || !f.Target().Known:
 			return machine.SayUnknown("namespace " + f.Cluster.ControlPlane + " has not been looked at yet")
+		case f.Fence.NoNamespace:
+			return machine.SayYes("there is no namespace " + f.Cluster.ControlPlane)
 		case f.Fence.Label != BothSidesAreShut:
 			return machine.SayNo(fmt.Sprintf("namespace %s does not have label %s %s yet", f.Cluster.ControlPlane, FenceLabel, BothSidesAreShut))
+		case f.Fence.Other:
+			return machine.SayNo(f.otherText())
 		case !f.Target().Paused:
 			return machine.SayNo("a Cluster of the target is not paused yet")
 		}
@@ -95,13 +99,25 @@ var DependentsHeld = tallied("DependentsHeld", "Everything of other groups that 
 var WorkloadsEquipped = tallied("WorkloadsEquipped", "The pod templates of the components have what the target needs of them: the proxy beside each for private types, and none for standard ones.",
 	"every component is equipped", func(f Facts) Tally { return f.Workloads.Equipped })
 
+// equipped is a question that nobody answers with Yes while a component would speak to the source.
+func equipped(g guard) guard {
+	ask := g.Ask
+	g.Ask = func(f Facts) machine.Answer {
+		if speaks := WorkloadsEquipped.Answer(f); speaks.Truth != machine.Yes {
+			return speaks
+		}
+		return ask(f)
+	}
+	return g
+}
+
 // WorkloadsAvailable asks whether the components run again.
-var WorkloadsAvailable = tallied("WorkloadsAvailable", "The components have the replicas that they had before and are available, all but the autoscaler.",
-	"every component is available", func(f Facts) Tally { return f.Workloads.Available })
+var WorkloadsAvailable = equipped(tallied("WorkloadsAvailable", "The components are equipped for the target, have the replicas that they had before and are available, all but the autoscaler.",
+	"every component is available", func(f Facts) Tally { return f.Workloads.Available }))
 
 // SidesEqual asks whether the copies say what their originals say.
-var SidesEqual = tallied("SidesEqual", "In standard text both sides are equal, also as a component reads the target.",
-	"both sides are equal", func(f Facts) Tally { return f.Comparison })
+var SidesEqual = equipped(tallied("SidesEqual", "The components are equipped for the target, and in standard text both sides are equal, also as a component reads the target.",
+	"both sides are equal", func(f Facts) Tally { return f.Comparison }))
 
 // TargetUnpaused asks whether the target is let go.
 var TargetUnpaused = guard{
@@ -113,6 +129,8 @@ var TargetUnpaused = guard{
 			return machine.SayNo("the stage of the migration is " + f.Marks.Companion.Stage.text())
 		case !f.Fence.Known || !f.Target().Known:
 			return machine.SayUnknown("namespace " + f.Cluster.ControlPlane + " has not been looked at yet")
+		case f.Fence.NoNamespace:
+			return machine.SayYes("there is no namespace " + f.Cluster.ControlPlane)
 		case f.Fence.Label != SourceFence(f.Direction()):
 			return machine.SayNo("the fence of namespace " + f.Cluster.ControlPlane + " is not off the target yet")
 		case !f.Target().Restored:
@@ -131,8 +149,8 @@ func SourceFence(d Direction) Fence {
 }
 
 // TargetHealthy asks whether the target does as well as the source did.
-var TargetHealthy = tallied("TargetHealthy", "The components are available, and no object of the target is worse off than it was at the source.",
-	"the target is healthy", func(f Facts) Tally { return f.Health })
+var TargetHealthy = equipped(tallied("TargetHealthy", "The components are equipped for the target and available, and no object of the target is worse off than it was at the source.",
+	"the target is healthy", func(f Facts) Tally { return f.Health }))
 
 // SourceCaughtUp asks whether the source has what the target did.
 var SourceCaughtUp = guard{

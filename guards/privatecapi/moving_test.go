@@ -1,6 +1,7 @@
 package privatecapi
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/capstan-capi/capstan/machine"
@@ -22,6 +23,8 @@ func TestGuards_on_the_way(t *testing.T) {
 		"FenceHolds/one side alone":        {FenceHolds, fence(Fenced{Known: true, Label: StandardIsShut, Probed: true}), machine.No, "both"},
 		"FenceHolds/not tried":             {FenceHolds, fence(Fenced{Known: true, Label: BothSidesAreShut}), machine.Unknown, "tried"},
 		"FenceHolds/a write comes through": {FenceHolds, fence(Fenced{Known: true, Label: BothSidesAreShut, Open: []string{"machines can be written"}}), machine.No, "machines"},
+		"FenceHolds/of another move":       {FenceHolds, fence(Fenced{Known: true, Label: BothSidesAreShut, Probed: true, Other: true}), machine.No, "does not name this move"},
+		"FenceHolds/without a namespace":   {FenceHolds, fence(Fenced{Known: true, NoNamespace: true}), machine.Yes, "no namespace"},
 		"FenceHolds/yes":                   {FenceHolds, moving, machine.Yes, "denied"},
 
 		"SourcePaused/not listed":         {SourcePaused, with(moving, func(f *Facts) { f.Standard.Known = false }), machine.Unknown, ""},
@@ -32,6 +35,8 @@ func TestGuards_on_the_way(t *testing.T) {
 		"TargetPaused/yes":                {TargetPaused, with(in(Undone, moving), func(f *Facts) { f.Private.Paused = true }), machine.Yes, ""},
 		"TargetPaused/it may still run":   {TargetPaused, with(moving, func(f *Facts) { f.Private.Paused = true }), machine.No, "moving"},
 		"TargetPaused/it is not fenced":   {TargetPaused, with(in(Undoing, moving), func(f *Facts) { f.Private.Paused, f.Fence.Label = true, StandardIsShut }), machine.No, "both"},
+		"TargetPaused/fenced by another":  {TargetPaused, with(in(Undoing, moving), func(f *Facts) { f.Private.Paused, f.Fence.Other = true, true }), machine.No, "does not name this move"},
+		"TargetPaused/without namespace":  {TargetPaused, with(in(Undoing, moving), func(f *Facts) { f.Fence = Fenced{Known: true, NoNamespace: true} }), machine.Yes, "no namespace"},
 		"TargetPaused/not listed":         {TargetPaused, with(in(Undoing, moving), func(f *Facts) { f.Private.Known = false }), machine.Unknown, ""},
 		"PodsGone/not looked at":          {PodsGone, moving, machine.Unknown, ""},
 		"PodsGone/with replicas":          {PodsGone, stopped(Workloads{Known: true, ScaledUp: []string{"capi"}}, Pods{Known: true}), machine.No, "capi"},
@@ -50,12 +55,17 @@ func TestGuards_on_the_way(t *testing.T) {
 		"SidesEqual/one differs": {SidesEqual, with(moving, func(f *Facts) {
 			f.Comparison = Tally{Known: true, Done: 3, Wanted: 3, Missing: []string{"Machine y: spec"}}
 		}), machine.No, "Machine y"},
-		"TargetHealthy/all": {TargetHealthy, with(moving, func(f *Facts) { f.Health = done }), machine.Yes, ""},
+		"WorkloadsAvailable/one speaks to the source": {WorkloadsAvailable, with(moving, func(f *Facts) { f.Workloads.Available, f.Workloads.Equipped = done, some }), machine.No, "1 of 3"},
+		"SidesEqual/one speaks to the source":         {SidesEqual, with(moving, func(f *Facts) { f.Comparison, f.Workloads.Equipped = done, some }), machine.No, "1 of 3"},
+		"SidesEqual/nobody knows who speaks to it":    {SidesEqual, with(moving, func(f *Facts) { f.Comparison, f.Workloads.Equipped = done, Tally{} }), machine.Unknown, "equipped"},
+		"TargetHealthy/one speaks to the source":      {TargetHealthy, with(moving, func(f *Facts) { f.Health, f.Workloads.Equipped = done, some }), machine.No, "1 of 3"},
+		"TargetHealthy/all":                           {TargetHealthy, with(moving, func(f *Facts) { f.Health = done }), machine.Yes, ""},
 
 		"TargetUnpaused/not yet live":          {TargetUnpaused, moving, machine.No, "moving"},
 		"TargetUnpaused/the fence stands":      {TargetUnpaused, in(Live, moving), machine.No, "fence"},
 		"TargetUnpaused/a pause stands":        {TargetUnpaused, with(live, func(f *Facts) { f.Private.Restored = false }), machine.No, "paused"},
 		"TargetUnpaused/not looked at":         {TargetUnpaused, with(live, func(f *Facts) { f.Private.Known = false }), machine.Unknown, ""},
+		"TargetUnpaused/without a namespace":   {TargetUnpaused, in(Live, with(moving, func(f *Facts) { f.Fence = Fenced{Known: true, NoNamespace: true} })), machine.Yes, "no namespace"},
 		"TargetUnpaused/yes":                   {TargetUnpaused, live, machine.Yes, ""},
 		"TargetUnpaused/yes, of a move back":   {TargetUnpaused, back, machine.Yes, ""},
 		"SourceCaughtUp/undoing":               {SourceCaughtUp, in(Undoing, moving), machine.No, "undoing"},
@@ -100,7 +110,7 @@ func TestFits_asks_each_state_for_its_stages(t *testing.T) {
 	full := with(moving, func(f *Facts) {
 		f.Comparison, f.Dropped, f.Undo = done, done, Tally{Known: true}
 		f.Standard.Paused, f.Private.Paused = true, true
-		f.Pods.Known, f.Workloads = true, Workloads{Known: true, Standard: true, Private: true}
+		f.Pods.Known, f.Workloads = true, Workloads{Known: true, Standard: true, Private: true, Equipped: done}
 	})
 	want := map[machine.State]string{
 		Checking: "", Locking: "moving", Pausing: "moving", Draining: "moving", Snapshotting: "moving", Copying: "moving",
@@ -127,12 +137,15 @@ func TestFits_asks_each_state_for_its_stages(t *testing.T) {
 		"a lock that was taken away":                        {fits(Copying), old, machine.No, "not locked"},
 		"a lock of another":                                 {fits(Copying), with(moving, func(f *Facts) { f.Marks.Companion.ID = "there/1" }), machine.No, "another installation"},
 		"unpausing before the sides are equal":              {fits(Unpausing), with(full, func(f *Facts) { f.Comparison = some }), machine.No, "Machine x"},
+		"unpausing while one speaks to the source":          {fits(Unpausing), with(full, func(f *Facts) { f.Workloads.Equipped = some }), machine.No, "1 of 3"},
 		"unpausing while nobody has compared them":          {fits(Unpausing), with(full, func(f *Facts) { f.Comparison = Tally{} }), machine.Unknown, ""},
 		"copying back from a target that runs":              {fits(CopyingBack), with(in(Undoing, full), func(f *Facts) { f.Pods.Left = []string{"capi-1"} }), machine.No, "capi-1"},
 		"restoring with copies about":                       {fits(Restoring), with(in(Undone, full), func(f *Facts) { f.Private.Objects = 1 }), machine.No, "1 copies"},
 		"unlocking what is not settled":                     {fits(Unlocking), with(full, func(f *Facts) { f.Private.Objects = 1 }), machine.No, "private objects"},
 		"committed, with the objects of the source removed": {fits(Unlocking), with(in(Committed, full), func(f *Facts) { f.Standard.Objects = 0 }), machine.Yes, ""},
 		"a fence that was taken off":                        {fits(Copying), with(full, func(f *Facts) { f.Fence.Label = StandardIsShut }), machine.No, "fence is not up"},
+		"a fence of another move":                           {fits(Copying), with(full, func(f *Facts) { f.Fence.Other = true }), machine.No, "does not name this move"},
+		"no namespace to fence":                             {fits(Pausing), with(full, func(f *Facts) { f.Fence = Fenced{Known: true, NoNamespace: true} }), machine.Yes, ""},
 		"a fence that is not known":                         {fits(Copying), with(full, func(f *Facts) { f.Fence.Known = false }), machine.Unknown, "fence"},
 		"a source that was let go":                          {fits(Copying), with(full, func(f *Facts) { f.Standard.Paused = false }), machine.No, "not paused"},
 		"a source that is to pause":                         {fits(Pausing), with(full, func(f *Facts) { f.Standard.Paused = false }), machine.Yes, ""},
@@ -239,6 +252,13 @@ func TestReasonFor(t *testing.T) {
 		if ReasonFor(state, ProgressStalled, false) == "" {
 			t.Errorf("%s gives no reason", state)
 		}
+	}
+}
+
+func TestMoveOf_names_moves_apart_as_a_label_can(t *testing.T) {
+	one, other := MoveOf("here/1"), MoveOf("here/2")
+	if one == other || one != MoveOf("here/1") || len(one) != 16 || strings.Trim(one, "0123456789abcdef") != "" {
+		t.Errorf("the moves are %q and %q", one, other)
 	}
 }
 

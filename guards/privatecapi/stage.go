@@ -51,6 +51,10 @@ func sourceStands(state machine.State, f Facts) machine.Answer {
 		return machine.SayYes("")
 	case !f.Fence.Known:
 		return machine.SayUnknown("it is not known yet whether a fence stands in namespace " + f.Cluster.ControlPlane)
+	case f.Fence.NoNamespace:
+		return machine.SayYes("")
+	case f.Fence.Other:
+		return machine.SayNo(f.otherText())
 	case fence != BothSidesAreShut && (f.Marks.Companion.Stage != Live || fence != SourceFence(f.Direction())):
 		return machine.SayNo("the fence is not up in namespace " + f.Cluster.ControlPlane)
 	case state == Pausing:

@@ -16,7 +16,7 @@ func (w *world) observe() (guards.Facts, error) {
 	}
 	f := guards.Facts{
 		Seen:    true,
-		Cluster: guards.Cluster{Namespace: "clusters", Name: "a", UID: "u", Created: w.programme.Enabled, Deleting: w.hosted.deleting, ControlPlane: "clusters-a"},
+		Cluster: guards.Cluster{Namespace: "clusters", Name: "a", UID: "u", Created: w.programme.Enabled, Deleting: w.hosted.deleting, Bound: w.hosted.finalizer, ControlPlane: "clusters-a"},
 		Marks:   w.marks(), Programme: w.programme, Turn: guards.Turn{Known: true, Ours: w.turn, Of: "clusters/b"},
 		Fence:    guards.Fenced{Known: true, Label: w.fence.is, Probed: true},
 		Standard: w.side(guards.ToStandard), Private: w.side(guards.ToPrivate),

@@ -18,6 +18,8 @@ const (
 	spreading = 5 * time.Second
 	// watching is how long the target has to be healthy before there is no way back.
 	watching = 30 * time.Second
+	// remaining is how long a finalizer or a fence may stay without a lock: watches show one after the other that they went together.
+	remaining = 10 * time.Second
 	// overdue is how long an error may last at rest before somebody is called.
 	overdue = 5 * time.Minute
 )
@@ -63,7 +65,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 		},
 		{
 			Name: guards.Ambiguous, Rest: true, Alarm: true, Work: phases.InspectSides, Trouble: marking, Alert: isAmbiguous,
-			Doc: "Marks, fence and objects contradict each other without a lock. What one side alone explains is put right; where both sides have objects, nothing is deleted and somebody has to look.",
+			Doc: "Marks, finalizer, fence and objects contradict each other without a lock. What one side alone explains is put right; where both sides have objects, nothing is deleted and somebody has to look.",
 		},
 
 		way(guards.Checking, phases.RunChecks,
@@ -142,7 +144,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 		{
 			On: "ContradictionFound", From: in(guards.Classifying), To: guards.Ambiguous,
 			If:  machine.All(machine.Not(guards.Locked), machine.Not(guards.Consistent)),
-			Doc: "Nothing is locked, and marks, fence and objects contradict each other.",
+			Doc: "Nothing is locked, and marks, finalizer, fence and objects contradict each other.",
 		},
 		{
 			On: "FailureMarked", From: in(guards.Classifying), To: guards.Failed,
@@ -170,6 +172,9 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			If:  machine.Any(guards.Locked, guards.MarkedFailed, machine.Not(guards.OwnedByNew)),
 			Doc: "Somebody has locked the HostedCluster, or changed its marks.",
 		},
+		remains(guards.Eligible, machine.Not(guards.MarkedFailed), guards.OwnedByLegacy),
+		remains(guards.Private, machine.Not(guards.MarkedFailed), guards.OwnedByNew),
+		remains(guards.Failed),
 		step("TurnCame", in(guards.Eligible, guards.Private), guards.Checking, guards.TurnIsOurs,
 			"The HostedCluster is to be moved, and it is its turn."),
 		{
@@ -185,7 +190,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 		{
 			On: "ContradictionGone", From: in(guards.Ambiguous), To: guards.Classifying,
 			If:  machine.Any(guards.Locked, guards.Consistent),
-			Doc: "Marks, fence and objects say the same, or somebody has locked the HostedCluster.",
+			Doc: "Marks, finalizer, fence and objects say the same, or somebody has locked the HostedCluster.",
 		},
 
 		// The way there.
@@ -302,6 +307,15 @@ func stopped(name machine.State, alert machine.Alert, doc string) machine.StateR
 
 func step(on machine.Event, from []machine.State, to machine.State, guard machine.Guard[guards.Facts], doc string) move {
 	return move{On: on, From: from, To: to, If: guard, Doc: doc}
+}
+
+// remains leads from a state at rest, as long as it is that of the marks, to where what a move has left behind is put right.
+func remains(from machine.State, fits ...machine.Guard[guards.Facts]) move {
+	return move{
+		On: "TracesFound", From: in(from), To: guards.Classifying, Urgent: true, For: remaining,
+		If:  machine.All(append(fits, machine.Not(guards.Locked), guards.TracesLeft)...),
+		Doc: "The finalizer of a move or a fence is left without a lock, and keeps others out.",
+	}
 }
 
 func failing(from []machine.State, to machine.State, doc string) move {

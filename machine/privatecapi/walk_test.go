@@ -257,7 +257,6 @@ func (w *walk) people(annotation, text string) {
 	if w.hosted.annotations[annotation] = text; text == "" {
 		delete(w.hosted.annotations, annotation)
 	}
-	w.hosted.finalizer = w.marks().Companion.IsOf("here")
 }
 
 // note keeps the last things that happened.

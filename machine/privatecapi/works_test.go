@@ -25,7 +25,7 @@ func (c *component) note() {
 // annotate writes annotations; an empty text takes one off.
 func (w *world) annotate(values map[string]string) error {
 	return w.write(&w.hosted.version, true, func() {
-		committed := w.stage() == guards.Committed
+		committed, locked := w.stage() == guards.Committed, w.marks().Companion.Present
 		for key, value := range values {
 			if w.hosted.annotations[key] = value; value == "" {
 				delete(w.hosted.annotations, key)
@@ -34,7 +34,9 @@ func (w *world) annotate(values map[string]string) error {
 		if committed && w.stage() != guards.Committed && w.marks().Locked() {
 			panic("a committed move goes back to stage " + string(w.stage()))
 		}
-		w.hosted.finalizer = w.marks().Companion.IsOf("here")
+		if now := w.marks().Companion.Present; now != locked {
+			w.hosted.finalizer = now
+		}
 	})
 }
 
@@ -158,26 +160,6 @@ func (w *works) Classify(context.Context) (machine.Result, error) {
 	}
 }
 
-func (w *works) InspectSides(context.Context) (machine.Result, error) {
-	values, m := map[string]string{}, w.marks()
-	switch standard, private := len(w.sides[guards.ToStandard]) > 0, len(w.sides[guards.ToPrivate]) > 0; {
-	case standard && private:
-		if m.Failed == "" {
-			values[guards.FailedAnnotation] = string(guards.AmbiguousState)
-		}
-	case standard && (m.Private || !m.Legacy):
-		values[guards.ScopeAnnotation], values[guards.PrivateTypesAnnotation] = guards.ScopeLegacy, ""
-	case !standard && (m.Legacy || !m.Private):
-		values[guards.ScopeAnnotation], values[guards.PrivateTypesAnnotation] = "", guards.MarkTrue
-	}
-	if len(values) > 0 {
-		if err := w.annotate(values); err != nil {
-			return ok(err)
-		}
-	}
-	return ok(w.shutTo(guards.NoFence))
-}
-
 func (w *works) RunChecks(context.Context) (machine.Result, error) {
 	w.checked = true
 	return ok(nil)
@@ -246,13 +228,15 @@ func (w *works) AddSecondOwners(context.Context) (machine.Result, error) {
 	return ok(w.each(w.target(), func(name string, _ *object) error { return w.owned(name, w.target(), true) }))
 }
 
-func (w *works) SetSidecars(context.Context) (machine.Result, error) {
-	return ok(w.deploy(func(c *component) {
+func (w *works) SetSidecars(context.Context) (machine.Result, error) { return ok(w.equip()) }
+
+func (w *works) equip() error {
+	return w.deploy(func(c *component) {
 		if equipped := w.target() == guards.ToPrivate; equipped != c.equipped {
 			c.note()
 			c.equipped = equipped
 		}
-	}))
+	})
 }
 
 func (w *works) ScaleUp(context.Context) (machine.Result, error) {
@@ -284,11 +268,11 @@ func (w *works) WriteCommit(context.Context) (machine.Result, error) {
 	if w.target() == guards.ToStandard {
 		values[guards.ScopeAnnotation], values[guards.PrivateTypesAnnotation] = guards.ScopeLegacy, ""
 	}
-	return ok(w.annotate(values))
+	return inOrder(w.equip, func() error { return w.annotate(values) })
 }
 
 func (w *works) RemoveSource(context.Context) (machine.Result, error) {
-	return inOrder(func() error { return w.remove(w.source(), guards.Committed) }, func() error {
+	return inOrder(w.equip, func() error { return w.remove(w.source(), guards.Committed) }, func() error {
 		p := w.pauses[w.source()]
 		if p.is == (pause{}) {
 			return nil

@@ -12,7 +12,7 @@ import (
 func TestThePolicyOfWhatTheOperatorWritesKnowsWhatAMoveWritesByItsNames(t *testing.T) {
 	words := []string{
 		guards.ScopeAnnotation, guards.PreviousScopeAnnotation, guards.PrivateTypesAnnotation, guards.MigrationAnnotation, guards.FailedAnnotation,
-		guards.CompanionAnnotation, guards.RevertAnnotation, guards.MigratedFromAnnotation, guards.Finalizer, guards.FenceLabel,
+		guards.CompanionAnnotation, guards.RevertAnnotation, guards.MigratedFromAnnotation, guards.MigratedByAnnotation, guards.CopiedToAnnotation, guards.Finalizer, guards.FenceLabel, guards.MoveLabel,
 		Condition, PriorPause, PriorReplicas, PriorTemplate, KubeconfigAnnotation, SidecarName,
 	}
 	for _, component := range Components {

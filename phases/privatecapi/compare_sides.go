@@ -11,9 +11,7 @@ import (
 )
 
 // CompareSides has the sides looked at again until they are equal: looking is all there is to it.
-func (p *Pass) CompareSides(context.Context) (machine.Result, error) {
-	return machine.Result{LookAgain: soon}, nil
-}
+func (p *Pass) CompareSides(ctx context.Context) (machine.Result, error) { return p.lookOn(ctx) }
 
 // compare compares the sides in the text of the source, and where components will read the target by the proxy, what they see
 // there too.

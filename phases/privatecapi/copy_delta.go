@@ -12,10 +12,7 @@ import (
 // CopyDelta brings to the source what the target did since it ran. The target is paused and its components are away meanwhile. A
 // source that may be all there is ends it for good.
 func (p *Pass) CopyDelta(ctx context.Context) (machine.Result, error) {
-	if p.stage() != guards.Undoing {
-		return p.send(ctx, "")
-	}
-	if !p.facts.Marks.Migrating {
+	if p.stage() != guards.Undoing || p.lacksLock() {
 		return p.send(ctx, "")
 	}
 	if err := p.sides.sourceCounts(); err != nil {
@@ -69,6 +66,7 @@ func (s *sides) catchUp(c couple) []*Write {
 		body := copyOf(c.target, s.source.Other().to, s.uncopied, c.kinds.source.APIVersion(), c.kinds.source.Status)
 		metadata, _ := body["metadata"].(map[string]any)
 		setAnnotation(metadata, guards.CopiedToAnnotation, string(c.target.GetUID()))
+		setAnnotation(metadata, guards.MigratedByAnnotation, s.move)
 		return []*Write{{Verb: Create, Kind: c.kinds.source, Namespace: c.target.GetNamespace(), Name: c.target.GetName(), Body: body}}
 	}
 	if w := s.contentBack(c); w != nil {

@@ -16,7 +16,7 @@ import (
 
 // CreateCopies creates what the target lacks, owners first: each needs the UIDs of its owners' copies.
 func (p *Pass) CreateCopies(ctx context.Context) (machine.Result, error) {
-	if !p.facts.Marks.Migrating {
+	if p.lacksLock() {
 		return p.send(ctx, "")
 	}
 	if err := p.sides.strangers(); err != nil {
@@ -61,6 +61,8 @@ func (s *sides) creation(c couple) *Write {
 		return nil
 	}
 	body := copyOf(c.source, s.source.to, s.copied, c.kinds.target.APIVersion(), c.kinds.target.Status)
+	metadata, _ := body["metadata"].(map[string]any)
+	setAnnotation(metadata, guards.MigratedByAnnotation, s.move)
 	return &Write{Verb: Create, Kind: c.kinds.target, Namespace: c.source.GetNamespace(), Name: c.source.GetName(), Body: body}
 }
 
@@ -109,6 +111,7 @@ func (p *Pass) copyOutside(ctx context.Context) (int, machine.Result, error) {
 			metadata, _ := w.Body["metadata"].(map[string]any)
 			if annotations, is := metadata["annotations"].(map[string]any); is {
 				delete(annotations, guards.MigratedFromAnnotation) // it is no part of this move
+				delete(annotations, guards.MigratedByAnnotation)
 			}
 			if _, err := p.API.Write(ctx, *w); err != nil {
 				result, err := p.stops(w, err)

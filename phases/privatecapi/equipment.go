@@ -3,6 +3,8 @@ package privatecapi
 import (
 	"encoding/json"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Component is a Deployment in the namespace of a control plane whose Pods read or write Cluster API.
@@ -170,6 +172,19 @@ func (e Equipment) Strip(template map[string]any, of Component) map[string]any {
 		})
 	}
 	return out
+}
+
+// fitted is a Pod template as a side takes it: with the proxy for the private one, and without for the standard one. One in the network
+// of its host is left without.
+func (e Equipment) fitted(template map[string]any, of Component, side Side) map[string]any {
+	host, _, _ := unstructured.NestedBool(template, "spec", "hostNetwork")
+	switch {
+	case side == Standard:
+		return e.Strip(template, of)
+	case host:
+		return template
+	}
+	return e.Equip(template, of)
 }
 
 // keep changes a list of an object, and drops one that is empty.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 )
@@ -17,16 +18,33 @@ func fenceOf(side Side) guards.Fence {
 	return guards.StandardIsShut
 }
 
-// shut is the write that has a fence in the namespace of the control plane, nil if it has it.
+// fenced is what is denied in a namespace, by its labels.
+func (p *Pass) fenced(namespace *unstructured.Unstructured) guards.Fenced {
+	labels := namespace.GetLabels()
+	f := guards.Fenced{Known: true, Label: guards.Fence(labels[guards.FenceLabel])}
+	f.Other = f.Label != guards.NoFence && labels[guards.MoveLabel] != p.move()
+	return f
+}
+
+// shut is the write that has a fence of the present move in the namespace of the control plane, or none; nil if it is so.
 func (p *Pass) shut(fence guards.Fence) *Write {
-	if p.namespace == nil || guards.Fence(p.namespace.GetLabels()[guards.FenceLabel]) == fence {
+	if p.namespace == nil {
 		return nil
 	}
-	var value any
+	wanted := map[string]any{guards.FenceLabel: nil, guards.MoveLabel: nil}
 	if fence != guards.NoFence {
-		value = string(fence)
+		wanted[guards.FenceLabel] = string(fence)
+		if move := p.move(); move != "" {
+			wanted[guards.MoveLabel] = move
+		}
 	}
-	return patchOf(Namespaces, p.namespace, map[string]any{"metadata": map[string]any{"labels": map[string]any{guards.FenceLabel: value}}})
+	labels := p.namespace.GetLabels()
+	for key, value := range wanted {
+		if text, is := labels[key]; is != (value != nil) || is && text != value {
+			return patchOf(Namespaces, p.namespace, map[string]any{"metadata": map[string]any{"labels": wanted}})
+		}
+	}
+	return nil
 }
 
 // probeFence tries as a component's account to write to each side, and says which writes the fence does not deny.

@@ -44,18 +44,22 @@ func (p *Pass) alone(side Side, marks map[string]any) []*Write {
 	var plan []*Write
 	for _, w := range p.workloads {
 		if side == Standard {
-			plan = append(plan, w.restore())
+			plan = append(plan, w.restore(p.Equipment, side))
 		} else {
-			plan = append(plan, w.settle())
+			plan = append(plan, w.settle(p.Equipment, side))
 		}
 	}
 	for _, target := range []bool{false, true} {
 		plan = append(plan, p.sides.unmarkAll(target)...)
 	}
 	if p.differ(marks) {
-		plan = append(plan, p.mark(marks))
+		return append(plan, p.mark(marks), p.shut(guards.NoFence))
 	}
-	return append(plan, p.shut(guards.NoFence))
+	plan = append(plan, p.shut(guards.NoFence))
+	if p.facts.Cluster.Bound { // last: one that goes leaves nobody to take the fence off
+		plan = append(plan, patchOf(HostedClusters, p.Hosted, map[string]any{"metadata": map[string]any{"finalizers": p.finalizers(false)}}))
+	}
+	return plan
 }
 
 // differ says that the HostedCluster does not have these annotations.

@@ -79,11 +79,14 @@ func (p *Pass) look(ctx context.Context) (guards.Facts, error) {
 		Programme: p.programme(programme, clusters), Then: then,
 	}
 	p.facts.Cluster.SharedWith = sharedWith(p.Hosted, clusters)
+	p.noteRefusal()
 	p.facts.Turn = p.turn(clusters)
 	p.facts.Checks = p.checked()
 	if n.inside {
-		err = p.lookInside(ctx, n)
+		return p.facts, p.lookInside(ctx, n)
 	}
+	label, err := p.Fences(ctx, p.facts.Cluster.ControlPlane)
+	p.facts.Fence = guards.Fenced{Known: err == nil, Label: label}
 	return p.facts, err
 }
 
@@ -98,7 +101,7 @@ func (p *Pass) clusters(ctx context.Context, live bool) ([]*unstructured.Unstruc
 func clusterOf(o *unstructured.Unstructured) guards.Cluster {
 	return guards.Cluster{
 		Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID()), Created: o.GetCreationTimestamp().UTC(),
-		Deleting: o.GetDeletionTimestamp() != nil, ControlPlane: ControlPlaneNamespace(o.GetNamespace(), o.GetName()),
+		Deleting: o.GetDeletionTimestamp() != nil, Bound: slices.Contains(o.GetFinalizers(), guards.Finalizer), ControlPlane: ControlPlaneNamespace(o.GetNamespace(), o.GetName()),
 	}
 }
 
@@ -140,7 +143,7 @@ func (p *Pass) lookInside(ctx context.Context, n needs) error {
 		return fmt.Errorf("reading Namespace %s: %w", p.facts.Cluster.ControlPlane, err)
 	}
 	p.namespace = namespace
-	p.facts.Fence = guards.Fenced{Known: true, Label: guards.Fence(namespace.GetLabels()[guards.FenceLabel])}
+	p.facts.Fence = p.fenced(namespace)
 	if p.kinds, err = p.API.Kinds(ctx); err != nil {
 		return fmt.Errorf("asking which kinds of Cluster API there are: %w", err)
 	}
@@ -148,6 +151,7 @@ func (p *Pass) lookInside(ctx context.Context, n needs) error {
 	if p.sides, err = p.sidesIn(ctx, p.kinds, source, namespace.GetName()); err != nil {
 		return err
 	}
+	p.sides.move = p.move()
 	if p.workloads, err = p.workloadsIn(ctx, namespace.GetName()); err != nil {
 		return err
 	}
@@ -168,7 +172,7 @@ func (p *Pass) nothingInside() {
 	none, done := guards.Side{Known: true, Paused: true, Restored: true}, guards.Tally{Known: true}
 	f := &p.facts
 	p.sides = newSides(sourceSide(p.direction()), nil, nil)
-	f.Fence = guards.Fenced{Known: true, Probed: true}
+	f.Fence = guards.Fenced{Known: true, Probed: true, NoNamespace: true}
 	f.Standard, f.Private = none, none
 	f.Workloads, f.Pods = workloadFacts(nil, p.sides.source.Other())
 	f.Snapshot, f.Copies, f.Statuses, f.Dependents, f.Comparison, f.Health = done, done, done, done, done, done

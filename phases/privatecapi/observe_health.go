@@ -11,7 +11,10 @@ import (
 )
 
 // ObserveHealth has the target looked at again: looking is all there is to it.
-func (p *Pass) ObserveHealth(ctx context.Context) (machine.Result, error) {
+func (p *Pass) ObserveHealth(ctx context.Context) (machine.Result, error) { return p.lookOn(ctx) }
+
+// lookOn has everything looked at again.
+func (p *Pass) lookOn(ctx context.Context) (machine.Result, error) {
 	result, err := p.send(ctx, "")
 	if err == nil && result.LookAgain == 0 {
 		result.LookAgain = soon
@@ -44,12 +47,15 @@ func (p *Pass) health() guards.Tally {
 	return t
 }
 
-// worse names what an object lost on the way, empty for nothing.
+// worse names what an object lost on the way, empty for nothing. What nobody can tell any more is lost.
 func worse(source, target *unstructured.Unstructured) string {
-	after := conditions(target)
+	before, after := conditions(source), conditions(target)
 	for _, name := range telling {
-		if now, said := after[name]; conditions(source)[name] == "True" && said && now == "False" {
-			return name
+		if now, said := after[name]; before[name] == "True" && now != "True" {
+			if !said {
+				now = "not told"
+			}
+			return "condition " + name + " is " + now
 		}
 	}
 	was, _, _ := unstructured.NestedString(source.Object, "status", "phase")

@@ -30,6 +30,8 @@ type Phases struct {
 	// Clusters and Programme are what watches show: all HostedClusters, and the ConfigMap of the programme, nil for none.
 	Clusters  func(context.Context) ([]*unstructured.Unstructured, error)
 	Programme func(context.Context) (*unstructured.Unstructured, error)
+	// Fences are the fences of namespaces as watches show them, none for a namespace without or one that is not there.
+	Fences func(ctx context.Context, namespace string) (guards.Fence, error)
 	// Namespace is the operator's: the Lease and the ConfigMap of the programme lie there.
 	Namespace string
 	// Installation tells the locks of this operator from those of others.
@@ -167,6 +169,14 @@ func sourceSide(direction guards.Direction) Side {
 		return Private
 	}
 	return Standard
+}
+
+// move names the move that is under way, empty for none of ours.
+func (p *Pass) move() string {
+	if p.stage() == guards.NoStage {
+		return ""
+	}
+	return guards.MoveOf(p.facts.Marks.Companion.ID)
 }
 
 // stage says how far the move has come, none where the lock is not ours.

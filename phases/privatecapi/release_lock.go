@@ -12,6 +12,9 @@ import (
 
 // ReleaseLock takes the fence off, then the lock, and then gives the Lease back.
 func (p *Pass) ReleaseLock(ctx context.Context) (machine.Result, error) {
+	if p.lacksLock() {
+		return p.send(ctx, "")
+	}
 	plan := []*Write{p.shut(guards.NoFence)}
 	if p.facts.Marks.Locked() {
 		plan = append(plan, p.unlock())

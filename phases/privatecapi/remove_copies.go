@@ -10,6 +10,9 @@ import (
 // RemoveCopies takes the copies away once they own nothing any more. What has no counterpart at the source, and is not going by
 // itself, stays: nobody can tell whose it is.
 func (p *Pass) RemoveCopies(ctx context.Context) (machine.Result, error) {
+	if p.lacksLock() {
+		return p.send(ctx, "")
+	}
 	if plan := present(onlyOwners(p.dependents, p.sides.source.Other(), p.sides.uncopied)); len(plan) > 0 {
 		return p.send(ctx, "giving dependents their owners back", plan...)
 	}

@@ -7,15 +7,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
 )
 
 // RemoveSource takes the source away once it owns nothing any more, and then what is left of the move. A source that may be all there
 // is ends it for good.
 func (p *Pass) RemoveSource(ctx context.Context) (machine.Result, error) {
+	if p.lacksLock() {
+		return p.send(ctx, "")
+	}
 	if err := p.sides.sourceCounts(); err != nil {
 		return machine.Result{}, err
+	}
+	if plan := p.equipment(); len(plan) > 0 {
+		return p.send(ctx, "equipping", plan...)
 	}
 	if plan := present(onlyOwners(p.dependents, p.sides.source, p.sides.copied)); len(plan) > 0 {
 		return p.send(ctx, "taking the source out of owners", plan...)
@@ -25,7 +30,7 @@ func (p *Pass) RemoveSource(ctx context.Context) (machine.Result, error) {
 	}
 	plan := p.sides.unmarkAll(true)
 	for _, w := range p.workloads {
-		plan = append(plan, w.settle())
+		plan = append(plan, w.settle(p.Equipment, p.sides.source.Other()))
 	}
 	return p.send(ctx, "taking off marks", plan...)
 }
@@ -73,9 +78,11 @@ func (s *sides) unmarkAll(target bool) []*Write {
 			w := unpause(kind, o)
 			metadata, _ := w.Body["metadata"].(map[string]any)
 			annotations, _ := metadata["annotations"].(map[string]any)
-			annotations[guards.MigratedFromAnnotation], annotations[guards.CopiedToAnnotation] = nil, nil
+			for _, key := range marks {
+				annotations[key] = nil
+			}
 			plan = append(plan, w)
-		} else if isMarked(o) {
+		} else if len(marksOn(o)) > 0 {
 			plan = append(plan, unmarked(kind, o))
 		}
 	}
@@ -83,7 +90,11 @@ func (s *sides) unmarkAll(target bool) []*Write {
 }
 
 func unmarked(kind Kind, o *unstructured.Unstructured) *Write {
-	return annotate(kind, o, map[string]any{PriorPause: nil, guards.MigratedFromAnnotation: nil, guards.CopiedToAnnotation: nil})
+	values := map[string]any{}
+	for _, key := range marks {
+		values[key] = nil
+	}
+	return annotate(kind, o, values)
 }
 
 // present are the writes that are not nil.

@@ -11,9 +11,9 @@ func (p *Pass) RestoreWorkloads(ctx context.Context) (machine.Result, error) {
 	var plan, last []*Write
 	for _, w := range p.workloads {
 		if w.of.Scales {
-			last = append(last, w.restore())
+			last = append(last, w.restore(p.Equipment, p.sides.source))
 		} else {
-			plan = append(plan, w.restore())
+			plan = append(plan, w.restore(p.Equipment, p.sides.source))
 		}
 	}
 	plan = append(append(plan, last...), p.sides.unmarkAll(false)...)

@@ -61,10 +61,15 @@ func (p *Pass) checkObjects() []string {
 			refused = append(refused, nameOf(c.target)+" is at the target already")
 		case c.source.GetDeletionTimestamp() != nil:
 			refused = append(refused, c.name()+" is terminating")
+		case len(marksOn(c.source)) > 0:
+			refused = append(refused, marked(c.source, marksOn(c.source)))
 		}
 	}
 	for _, w := range p.workloads {
-		if host, _, _ := unstructured.NestedBool(w.template(), "spec", "hostNetwork"); host {
+		if some := w.marks(); len(some) > 0 {
+			refused = append(refused, marked(w.object, some))
+		}
+		if w.isInHostNetwork() {
 			refused = append(refused, nameOf(w.object)+" is in the network of its host, where the proxy is not put")
 		}
 	}
@@ -73,6 +78,11 @@ func (p *Pass) checkObjects() []string {
 		refused = append(refused[:most], fmt.Sprintf("and %d more", len(refused)-most))
 	}
 	return refused
+}
+
+// marked is what speaks against an object that has marks of a move before there is one: undoing would trust them.
+func marked(o *unstructured.Unstructured, some []string) string {
+	return nameOf(o) + " has annotation " + strings.Join(some, " and ") + ", which is there for moves only, before it moves: take it off"
 }
 
 // checkRights asks for what the machine has to do to each kind, and for what the components have to do at the target.

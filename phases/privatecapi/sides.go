@@ -116,6 +116,8 @@ func nameOf(o *unstructured.Unstructured) string { return o.GetKind() + " " + o.
 // sides are all objects of Cluster API of a hosted cluster.
 type sides struct {
 	source Side
+	// move names the one that copies are made by.
+	move string
 	// couples are ordered: owners first.
 	couples []couple
 	// alone are objects of kinds that the other side does not have.

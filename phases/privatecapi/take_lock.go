@@ -2,6 +2,7 @@ package privatecapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 // leaseFor is after how long without a lock a Lease is free whose holder has not given it back.
 const leaseFor = 5 * time.Minute
 
-// TakeLock takes the Lease, then the lock, then shuts both sides.
+// TakeLock takes the Lease, then the lock, then shuts both sides. A lock that is refused gives the Lease back.
 func (p *Pass) TakeLock(ctx context.Context) (machine.Result, error) {
 	if p.stage() == guards.NoStage {
 		if taken, result, err := p.takeLease(ctx); !taken || err != nil {
@@ -23,10 +24,15 @@ func (p *Pass) TakeLock(ctx context.Context) (machine.Result, error) {
 		}
 		move := guards.MigrationID(p.Installation, p.Now().UTC().Format(moveForm))
 		companion := guards.Companion{ID: move, Direction: p.direction(), Stage: guards.Moving}
-		return p.send(ctx, "locking", patchOf(HostedClusters, p.Hosted, map[string]any{"metadata": map[string]any{
+		result, err := p.send(ctx, "locking", patchOf(HostedClusters, p.Hosted, map[string]any{"metadata": map[string]any{
 			"annotations": map[string]any{guards.MigrationAnnotation: guards.MarkTrue, guards.CompanionAnnotation: companion.Text()},
 			"finalizers":  p.finalizers(true),
 		}}))
+		if err != nil { // nothing is locked, and the next one must not wait until the Lease is old
+			_, kept := p.releaseLease(ctx)
+			err = errors.Join(err, kept)
+		}
+		return result, err
 	}
 	result, err := p.send(ctx, "shutting both sides", p.shut(guards.BothSidesAreShut))
 	if err == nil && result.LookAgain == 0 {

@@ -10,8 +10,8 @@ import (
 
 // TakeSnapshot notes in the journal what the source was.
 func (p *Pass) TakeSnapshot(ctx context.Context) (machine.Result, error) {
-	if p.facts.Snapshot.IsDone() {
-		return machine.Result{}, nil
+	if p.facts.Snapshot.IsDone() || p.lacksLock() {
+		return p.send(ctx, "")
 	}
 	j := p.take()
 	note, err := json.Marshal(j)

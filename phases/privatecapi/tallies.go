@@ -156,23 +156,29 @@ func (p *Pass) delta() guards.Tally {
 func (p *Pass) undo() guards.Tally {
 	t := guards.Tally{Known: true}
 	for _, w := range p.workloads {
-		count(&t, !w.isMarked(), nameOf(w.object))
+		count(&t, len(w.marks()) == 0, nameOf(w.object))
 	}
 	for _, c := range p.sides.couples {
 		for _, o := range []*unstructured.Unstructured{c.source, c.target} {
 			if o != nil {
-				count(&t, !isMarked(o), nameOf(o))
+				count(&t, len(marksOn(o)) == 0, nameOf(o))
 			}
 		}
 	}
 	return t
 }
 
-// isMarked says that something stands on an object of Cluster API that is there for a move only.
-func isMarked(o *unstructured.Unstructured) bool {
+// marks are the annotations of an object of Cluster API that are there for a move only.
+var marks = []string{PriorPause, guards.MigratedFromAnnotation, guards.MigratedByAnnotation, guards.CopiedToAnnotation}
+
+// marksOn are those that stand on an object.
+func marksOn(o *unstructured.Unstructured) []string { return standing(o, marks) }
+
+// standing are the annotations of an object that are some of these.
+func standing(o *unstructured.Unstructured, some []string) []string {
 	annotations := o.GetAnnotations()
-	return slices.ContainsFunc([]string{PriorPause, guards.MigratedFromAnnotation, guards.CopiedToAnnotation}, func(key string) bool {
+	return slices.DeleteFunc(slices.Clone(some), func(key string) bool {
 		_, is := annotations[key]
-		return is
+		return !is
 	})
 }

@@ -88,12 +88,15 @@ func (w workload) template() map[string]any {
 	return template
 }
 
-// isMarked says that something of ours stands on it.
-func (w workload) isMarked() bool {
-	annotations := w.object.GetAnnotations()
-	_, replicas := annotations[PriorReplicas]
-	_, template := annotations[PriorTemplate]
-	return replicas || template
+// marks are the annotations of ours that stand on it.
+func (w workload) marks() []string {
+	return standing(w.object, []string{PriorReplicas, PriorTemplate})
+}
+
+// isInHostNetwork says that its Pods are in the network of their host, where no proxy is put.
+func (w workload) isInHostNetwork() bool {
+	host, _, _ := unstructured.NestedBool(w.template(), "spec", "hostNetwork")
+	return host
 }
 
 // isAvailable says that it runs as it did before it was scaled down.
@@ -138,23 +141,25 @@ func (w workload) scaleUp() *Write {
 // kept on it. Nil if it is so.
 func (w workload) equip(e Equipment, side Side) *Write {
 	template := w.template()
-	if IsEquipped(template) == (side == Private) {
+	if !w.lacks(side) {
 		return nil
 	}
-	wanted := e.Strip(template, w.of)
-	if side == Private {
-		wanted = e.Equip(template, w.of)
-	}
-	return w.replace(wanted, func(annotations map[string]string) {
+	return w.replace(e.fitted(template, w.of, side), func(annotations map[string]string) {
 		if _, kept := annotations[PriorTemplate]; !kept {
 			annotations[PriorTemplate] = compactJSON(template)
 		}
 	}, nil)
 }
 
-// restore gives it back the template and the replicas that it had, and takes off what was kept; nil if nothing was.
-func (w workload) restore() *Write {
-	if !w.isMarked() {
+// lacks says that its Pods would not see a side.
+func (w workload) lacks(side Side) bool {
+	return IsEquipped(w.template()) != (side == Private) && !(side == Private && w.isInHostNetwork())
+}
+
+// restore gives it back the template and the replicas that it had, and takes off what was kept. Its Pods see a side then, whatever
+// was kept, or was not. Nil if it is so.
+func (w workload) restore(e Equipment, side Side) *Write {
+	if len(w.marks()) == 0 && !w.lacks(side) {
 		return nil
 	}
 	template := w.template()
@@ -164,15 +169,15 @@ func (w workload) restore() *Write {
 			template = wholeNumbers(prior)
 		}
 	}
-	return w.replace(template, unmark, w.priorReplicas())
+	return w.replace(e.fitted(template, w.of, side), unmark, w.priorReplicas())
 }
 
-// settle gives it the replicas that it had, and takes off what was kept; its template stays. Nil if nothing was.
-func (w workload) settle() *Write {
-	if !w.isMarked() {
+// settle gives it the replicas that it had, and takes off what was kept; its template stays but for what a side takes. Nil if it is so.
+func (w workload) settle(e Equipment, side Side) *Write {
+	if len(w.marks()) == 0 && !w.lacks(side) {
 		return nil
 	}
-	return w.replace(w.template(), unmark, w.priorReplicas())
+	return w.replace(e.fitted(w.template(), w.of, side), unmark, w.priorReplicas())
 }
 
 func (w workload) priorReplicas() *int64 {
@@ -250,8 +255,8 @@ func workloadFacts(all []workload, target Side) (guards.Workloads, guards.Pods) 
 		if !w.of.Waits {
 			count(&f.Available, w.isAvailable(), name)
 		}
-		f.Standard = f.Standard && !equipped && !w.isMarked()
-		f.Private = f.Private && equipped && !w.isMarked()
+		f.Standard = f.Standard && !equipped && len(w.marks()) == 0
+		f.Private = f.Private && equipped && len(w.marks()) == 0
 	}
 	return f, pods
 }

@@ -85,15 +85,15 @@ var (
 var (
 	Classify = work("Classify", "sets the mark of the old operator on a HostedCluster without any that was created up to the enablement of the programme, and the mark of the new one on a later one. Writes: HostedCluster.",
 		Works.Classify, writesCluster, guards.Classifying)
-	InspectSides = work("InspectSides", "looks at both sides. Only private objects, or none: leaves the mark of private types alone. Only standard ones: leaves scope legacy alone. Objects on both sides: sets migration-failed. Takes off a fence that nobody needs. Deletes nothing. Writes: HostedCluster, Namespace.",
-		Works.InspectSides, []string{"HostedCluster", "Namespace"}, guards.Ambiguous)
+	InspectSides = work("InspectSides", "looks at both sides. Only private objects, or none: leaves the mark of private types alone. Only standard ones: leaves scope legacy alone. Objects on both sides: sets migration-failed. Of one side alone, puts back the components and the marks that a move has left on them and on objects, and takes off the fence, and then the finalizer. Deletes nothing. Writes: HostedCluster, Namespace, Deployment, objects of Cluster API.",
+		Works.InspectSides, slices.Concat([]string{"HostedCluster", "Namespace"}, writesWorkloads, writesObjects), guards.Ambiguous)
 )
 
 // The works on the way.
 var (
-	RunChecks = work("RunChecks", "asks for the CRDs, a version that both sides serve, the shim, the rights of the machine and of the components, images with the proxy, and that nothing is terminating, no copy is left, and no webhook of Cluster API is served by what is drained. Writes nothing but an Event of a refusal.",
+	RunChecks = work("RunChecks", "asks for the CRDs, a version that both sides serve, the shim, the rights of the machine and of the components, images with the proxy, and that nothing is terminating or has the marks of a move, no copy is left, and no webhook of Cluster API is served by what is drained. Writes nothing but an Event of a refusal.",
 		Works.RunChecks, nil, guards.Checking)
-	TakeLock = work("TakeLock", "takes the Lease of the programme; then locks the HostedCluster in one write, with what says whose the lock is, and a finalizer; then has both fences put on the namespace of its control plane. Writes: Lease, HostedCluster, Namespace.",
+	TakeLock = work("TakeLock", "takes the Lease of the programme; then locks the HostedCluster in one write, with what says whose the lock is, and a finalizer; then has both fences put on the namespace of its control plane, in the name of this move. Writes: Lease, HostedCluster, Namespace.",
 		Works.TakeLock, writesLock, guards.Locking)
 	PauseSource = work("PauseSource", "notes on each Cluster of the source how it was paused, and pauses it. Writes: objects of Cluster API.",
 		Works.PauseSource, writesObjects, guards.Pausing)
@@ -102,7 +102,7 @@ var (
 	ScaleDownAgain = scaleDown(guards.DrainingBack)
 	TakeSnapshot   = work("TakeSnapshot", "counts and hashes the fenced source and keeps that in the journal. Writes: ConfigMap.",
 		Works.TakeSnapshot, writesJournal, guards.Snapshotting)
-	CreateCopies = work("CreateCopies", "creates a copy of each object of the source on the other side, owners first, with the UIDs of the copies in the owner references, paused, and with where it comes from. Writes: objects of Cluster API.",
+	CreateCopies = work("CreateCopies", "creates a copy of each object of the source on the other side, owners first, with the UIDs of the copies in the owner references, paused, with where it comes from, and with the move that has made it, which the fence asks for. Writes: objects of Cluster API.",
 		Works.CreateCopies, writesObjects, guards.Copying)
 	CopyStatuses = work("CopyStatuses", "gives each copy the status of its original, and last its managedFields. Writes: objects of Cluster API, and their status.",
 		Works.CopyStatuses, slices.Concat(writesObjects, writesStatus), guards.CopyingStatus)
@@ -118,9 +118,9 @@ var (
 		Works.UnpauseTarget, slices.Concat([]string{"HostedCluster", "Namespace"}, writesObjects), guards.Unpausing)
 	ObserveHealth = work("ObserveHealth", "compares the health of the target with what it was at the source. Writes nothing.",
 		Works.ObserveHealth, nil, guards.Observing)
-	WriteCommit = work("WriteCommit", "sets the mark of the target, unless the source has changed since it was counted or was not copied, takes off that of the source and migration-failed, and writes the stage committed, in one write: from there is no way back. Writes: HostedCluster.",
-		Works.WriteCommit, writesCluster, guards.Committing)
-	RemoveSource = work("RemoveSource", "takes the objects of the source out of all owner references, takes off their finalizers, and deletes them by UID, leaving what they own; then takes off the marks of undoing, and gives the autoscaler its replicas. Refuses a source that was never copied, or whose Cluster has no copy. Deletes: objects of the source. Writes: objects of Cluster API, ownerReferences of dependents, Deployment.",
+	WriteCommit = work("WriteCommit", "equips the components that are not, and then sets the mark of the target, unless the source has changed since it was counted or was not copied, takes off that of the source and migration-failed, and writes the stage committed, in one write: from there is no way back. Writes: Deployment, HostedCluster.",
+		Works.WriteCommit, slices.Concat(writesWorkloads, writesCluster), guards.Committing)
+	RemoveSource = work("RemoveSource", "equips the components that are not; then takes the objects of the source out of all owner references, takes off their finalizers, and deletes them by UID, leaving what they own; then takes off the marks of undoing, and gives the autoscaler its replicas. Refuses a source that was never copied, or whose Cluster has no copy. Deletes: objects of the source. Writes: objects of Cluster API, ownerReferences of dependents, Deployment.",
 		Works.RemoveSource, slices.Concat(writesObjects, writesDependents, writesWorkloads), guards.RemovingSource)
 	ReleaseLock = work("ReleaseLock", "takes off the fence, then in one write the lock, what stands beside it, the finalizer and the request, and sets migration-failed after a failed move or a revert; then gives the Lease back. Writes: Namespace, HostedCluster, Lease.",
 		Works.ReleaseLock, writesLock, guards.Unlocking)
@@ -134,7 +134,7 @@ var (
 		Works.CopyDelta, slices.Concat(writesObjects, writesStatus, writesDependents, writesCluster), guards.CopyingBack)
 	RemoveCopies = work("RemoveCopies", "takes the copies out of all owner references, takes off their finalizers, and deletes them by UID, leaving what they own. Deletes: objects of the target. Writes: objects of Cluster API, ownerReferences of dependents.",
 		Works.RemoveCopies, slices.Concat(writesObjects, writesDependents), guards.DroppingCopies)
-	RestoreWorkloads = work("RestoreWorkloads", "gives the components the pod templates and replicas that they had before, and the Clusters of the source their pause, and takes off the marks of undoing. Writes: Deployment, objects of Cluster API.",
+	RestoreWorkloads = work("RestoreWorkloads", "gives the components the pod templates and replicas that they had before, with the proxy or without as the source needs it, and the Clusters of the source their pause, and takes off the marks of undoing. Writes: Deployment, objects of Cluster API.",
 		Works.RestoreWorkloads, slices.Concat(writesWorkloads, writesObjects), guards.Restoring)
 )
 

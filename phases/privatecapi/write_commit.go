@@ -10,8 +10,11 @@ import (
 
 // WriteCommit makes the target the only side that counts, in one write: there is no way back from it.
 func (p *Pass) WriteCommit(ctx context.Context) (machine.Result, error) {
-	if p.stage() == guards.Committed {
+	if p.stage() == guards.Committed || p.lacksLock() {
 		return p.send(ctx, "")
+	}
+	if plan := p.equipment(); len(plan) > 0 { // what speaks to the source must not be left alone with the target
+		return p.send(ctx, "equipping", plan...)
 	}
 	if err := p.sides.sourceCounts(); err != nil {
 		return machine.Result{}, err

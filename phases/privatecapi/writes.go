@@ -45,7 +45,7 @@ func done(n int, what string) machine.Result {
 //
 // A lock of ours that lacks the annotation that all operators see gets that back before anything else is written.
 func (p *Pass) send(ctx context.Context, what string, plan ...*Write) (machine.Result, error) {
-	if p.stage() != guards.NoStage && !p.facts.Marks.Migrating {
+	if p.lacksLock() {
 		what, plan = "locking again", []*Write{p.mark(map[string]any{guards.MigrationAnnotation: guards.MarkTrue})}
 	}
 	sent := 0
@@ -64,6 +64,9 @@ func (p *Pass) send(ctx context.Context, what string, plan ...*Write) (machine.R
 	}
 	return done(sent, what), nil
 }
+
+// lacksLock says that a lock of ours lacks the annotation that all operators see. Then a work sends nothing but that.
+func (p *Pass) lacksLock() bool { return p.stage() != guards.NoStage && !p.facts.Marks.Migrating }
 
 // stops says what comes of a write that met an error: nothing if that says what was wanted, another look for what heals by itself,
 // and the error otherwise, which is terminal for what the API server will refuse again.

@@ -33,6 +33,9 @@ func adviceFor(reason guards.Reason) advice {
 // blocked is what people do in the states in which something stands in the way.
 const blocked = "put right what it names, usually a right, a webhook or a policy; it is tried again by itself"
 
+// neverCopied is where people read on who meet that.
+const neverCopied = ". Of what was never copied, docs/private-capi.md says more"
+
 // nextIn is what people do in each state at rest.
 var nextIn = map[machine.State]string{
 	guards.Classifying:     "nothing, unless it lasts: then something cannot be read, which it names",
@@ -40,11 +43,11 @@ var nextIn = map[machine.State]string{
 	guards.Private:         "nothing: it has moved",
 	guards.Held:            "find out who has set annotation " + guards.MigrationAnnotation + ", which its managedFields say; it is theirs to take it off",
 	guards.Ambiguous:       "find out which side's objects count, by docs/private-capi.md; delete no object with its finalizers on",
-	guards.CommitBlocked:   blocked + ". Undo nothing by hand: it may be committed",
-	guards.CleanupBlocked:  blocked,
+	guards.CommitBlocked:   blocked + ". Undo nothing by hand: it may be committed" + neverCopied,
+	guards.CleanupBlocked:  blocked + neverCopied,
 	guards.UnlockBlocked:   blocked,
 	guards.RestoreBlocked:  blocked,
-	guards.RollbackBlocked: blocked + ". Do not take the lock away, and delete no object",
+	guards.RollbackBlocked: blocked + ". Do not take the lock away, and delete no object" + neverCopied,
 }
 
 // onItsWay is what people do while a move is under way.

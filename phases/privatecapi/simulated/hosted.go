@@ -88,6 +88,18 @@ func (w *World) AddEmpty(name string) machine.Key {
 	return phases.KeyOf(w.put(phases.HostedClusters, map[string]any{"metadata": map[string]any{"namespace": "clusters", "name": name}}))
 }
 
+// AddBare adds a hosted cluster of which the namespace alone was made.
+func (w *World) AddBare(name string) machine.Key {
+	key := w.AddEmpty(name)
+	w.MakeNamespace(key)
+	return key
+}
+
+// MakeNamespace makes the namespace of the control plane of a hosted cluster.
+func (w *World) MakeNamespace(key machine.Key) {
+	w.put(phases.Namespaces, map[string]any{"metadata": map[string]any{"name": w.namespaceOf(key)}})
+}
+
 // AddNamed adds a hosted cluster without objects of its own, in a namespace, with annotations.
 func (w *World) AddNamed(namespace, name string, annotations map[string]any) machine.Key {
 	return phases.KeyOf(w.put(phases.HostedClusters, map[string]any{"metadata": map[string]any{"namespace": namespace, "name": name, "annotations": annotations}}))

@@ -38,7 +38,9 @@ type server struct {
 	wrote  int
 	fault  func(n int, w phases.Write) fault
 	refuse func(phases.Write) error
-	log    []string
+	// unasked is the namespace about which the API server tells nobody who serves webhooks there.
+	unasked string
+	log     []string
 	// denied counts writes that the fence has denied.
 	denied int
 }
@@ -159,9 +161,12 @@ func (s *server) May(context.Context, string, string, phases.Kind, string) (bool
 }
 
 // Unserved says that all webhooks are served.
-func (s *server) Unserved(context.Context, string) ([]string, error) {
+func (s *server) Unserved(_ context.Context, namespace string) ([]string, error) {
 	if s.down {
 		return nil, s.unavailable()
+	}
+	if namespace == s.unasked {
+		return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "endpointslices"}, "", nil)
 	}
 	return nil, nil
 }
@@ -199,8 +204,11 @@ func (s *server) Write(_ context.Context, w phases.Write) (*unstructured.Unstruc
 func (s *server) fenced(w phases.Write, account string) error {
 	side := phases.SideOf(w.Kind.Group)
 	namespace := s.objects[refOf(phases.Namespaces, "", w.Namespace)]
-	if side == "" || account == machineAccount || namespace == nil {
+	if side == "" || namespace == nil {
 		return nil
+	}
+	if account == machineAccount {
+		return s.copied(w, namespace)
 	}
 	label := namespace.GetLabels()[guards.FenceLabel]
 	if label != string(guards.BothSidesAreShut) && label != string(side) {
@@ -208,6 +216,17 @@ func (s *server) fenced(w phases.Write, account string) error {
 	}
 	s.denied++
 	return apierrors.NewForbidden(gr(w.Kind), w.Name, fmt.Errorf("ValidatingAdmissionPolicy '%s-%s' denied request", phases.Fence, side))
+}
+
+// copied denies a copy where no fence stands, or one of another move.
+func (s *server) copied(w phases.Write, namespace *unstructured.Unstructured) error {
+	by := (&unstructured.Unstructured{Object: w.Body}).GetAnnotations()[guards.MigratedByAnnotation]
+	of := namespace.GetLabels()
+	if w.Verb != phases.Create || of[guards.FenceLabel] != "" && by == of[guards.MoveLabel] {
+		return nil
+	}
+	s.denied++
+	return apierrors.NewForbidden(gr(w.Kind), w.Name, fmt.Errorf("it is a copy by move %q", by))
 }
 
 // try makes a write as an account.

@@ -65,6 +65,7 @@ func (w *World) Restart() {
 			}
 			return all, err
 		},
+		Fences: func(_ context.Context, namespace string) (guards.Fence, error) { return w.fenceOf(namespace), nil },
 		Programme: func(ctx context.Context) (*unstructured.Unstructured, error) {
 			o, err := w.server.Get(ctx, phases.ConfigMaps, operatorNamespace, guards.ProgrammeName)
 			if apierrors.IsNotFound(err) {
@@ -102,8 +103,14 @@ func (w *World) Status(key machine.Key) map[string]any {
 }
 
 // Fence is which side is shut in the namespace of a hosted cluster.
-func (w *World) Fence(key machine.Key) guards.Fence {
-	return guards.Fence(w.server.objects[refOf(phases.Namespaces, "", w.namespaceOf(key))].GetLabels()[guards.FenceLabel])
+func (w *World) Fence(key machine.Key) guards.Fence { return w.fenceOf(w.namespaceOf(key)) }
+
+func (w *World) fenceOf(namespace string) guards.Fence {
+	o := w.server.objects[refOf(phases.Namespaces, "", namespace)]
+	if o == nil {
+		return guards.NoFence
+	}
+	return guards.Fence(o.GetLabels()[guards.FenceLabel])
 }
 
 // Bear has somebody create an infrastructure machine at the standard side behind the fence.

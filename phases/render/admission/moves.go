@@ -20,10 +20,13 @@ const (
 const (
 	controlPlaneLabel = "hypershift.openshift.io/hosted-control-plane"
 	fenceLabel        = "capstan.openshift.io/private-capi-fence"
+	moveLabel         = "capstan.openshift.io/private-capi-move"
 	moveFinalizer     = "capstan.openshift.io/private-capi"
 	moveRecords       = "capstan-private-capi-"
 	moveCondition     = "PrivateCAPIMigrated"
 	migratedFrom      = "capstan.openshift.io/migrated-from"
+	migratedBy        = "capstan.openshift.io/migrated-by"
+	copiedTo          = "capstan.openshift.io/copied-to"
 	priorPause        = "capstan.openshift.io/prior-pause"
 	priorReplicas     = "capstan.openshift.io/prior-replicas"
 	priorTemplate     = "capstan.openshift.io/prior-template"
@@ -98,17 +101,17 @@ func bothSay(what string) string {
 	return strings.ReplaceAll(what, "$o", "object") + " == " + strings.ReplaceAll(what, "$o", "oldObject")
 }
 
-// fencing says that nothing but the fence of a control plane's namespace changes.
+// fencing says that nothing but the fence of a control plane's namespace changes, and which move that is of.
 func fencing() string {
 	return isOf("", "namespaces") + " && variables.subresource == '' && request.operation == 'UPDATE' &&\n  " + strings.Join([]string{
 		"'" + controlPlaneLabel + "' in oldObject.metadata.?labels.orValue({})",
 		"object.metadata.?labels[?'" + fenceLabel + "'].orValue('both') in ['standard', 'private', 'both']",
-		sameBut("", "metadata"), sameFields("annotations", "ownerReferences", "finalizers"), sameKeysBut(".metadata.?labels", fenceLabel),
+		sameBut("", "metadata"), sameFields("annotations", "ownerReferences", "finalizers"), sameKeysBut(".metadata.?labels", fenceLabel, moveLabel),
 	}, " &&\n  ")
 }
 
 // copying says that an object of Cluster API is written behind the fence: as a copy, changed, or deleted, which takes that it has no
-// finalizer unless both sides stand still. A pause is given back without a fence, too, for what a lost lock has left. What lies in
+// finalizer unless both sides stand still. The marks of a move are taken off without a fence, too, for what a lost lock has left. What lies in
 // no namespace is copied and not touched again.
 func copying() string {
 	return "request.resource.group in " + movedGroups() + " && (\n  " + strings.Join([]string{
@@ -116,7 +119,7 @@ func copying() string {
 		"variables.fence != '' && variables.subresource == '' && request.operation == 'CREATE' && '" + migratedFrom + "' in object.metadata.?annotations.orValue({})",
 		"variables.fence != '' && variables.subresource in ['', 'status'] && request.operation == 'UPDATE'",
 		"variables.fence != '' && variables.subresource == '' && request.operation == 'DELETE' && (variables.fence == 'both' || oldObject.metadata.?finalizers.orValue([]) == [])",
-		"variables.controlPlane && variables.subresource == '' && request.operation == 'UPDATE' && " + givesBack(priorPause),
+		"variables.controlPlane && variables.subresource == '' && request.operation == 'UPDATE' && " + givesBack(priorPause, migratedFrom, migratedBy, copiedTo),
 	}, " ||\n  ") + ")"
 }
 

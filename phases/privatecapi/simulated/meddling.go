@@ -1,0 +1,102 @@
+package simulated
+
+import (
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	guards "github.com/capstan-capi/capstan/guards/privatecapi"
+	"github.com/capstan-capi/capstan/machine"
+	phases "github.com/capstan-capi/capstan/phases/privatecapi"
+)
+
+// Unequip has somebody take the proxy from a component of a hosted cluster.
+func (w *World) Unequip(key machine.Key, component string) {
+	o := w.server.objects[refOf(phases.Deployments, w.namespaceOf(key), component)].DeepCopy()
+	template, _, _ := unstructured.NestedMap(o.Object, "spec", "template")
+	set(o, w.phases.Equipment.Strip(template, phases.Component{Name: component}), "spec", "template")
+	w.edit(phases.Deployments, o, false)
+}
+
+// SetFence has somebody put a fence on the namespace of a hosted cluster, in the name of no move.
+func (w *World) SetFence(key machine.Key, fence guards.Fence) {
+	o := w.server.objects[refOf(phases.Namespaces, "", w.namespaceOf(key))].DeepCopy()
+	o.SetLabels(map[string]string{guards.FenceLabel: string(fence)})
+	w.edit(phases.Namespaces, o, false)
+}
+
+// Bind has somebody put the finalizer of moves on a hosted cluster.
+func (w *World) Bind(key machine.Key) {
+	o := w.object(key).DeepCopy()
+	o.SetFinalizers(append(o.GetFinalizers(), guards.Finalizer))
+	w.edit(phases.HostedClusters, o, false)
+}
+
+// IsBound says that a hosted cluster has the finalizer of moves.
+func (w *World) IsBound(key machine.Key) bool {
+	return slices.Contains(w.object(key).GetFinalizers(), guards.Finalizer)
+}
+
+// Mark has somebody put an annotation on a Deployment, or on an object of the standard side.
+func (w *World) Mark(key machine.Key, resource, name, annotation, value string) {
+	k := phases.Deployments
+	if resource != k.Resource {
+		k = kind(resource, phases.Standard)
+	}
+	o := w.server.objects[refOf(k, w.namespaceOf(key), name)].DeepCopy()
+	annotations := o.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[annotation] = value
+	o.SetAnnotations(annotations)
+	w.edit(k, o, false)
+}
+
+// RefuseOf has the API server refuse the machine's writes of a verb to one object, for good.
+func (w *World) RefuseOf(verb phases.Verb, resource, name string) {
+	w.server.refuse = func(o phases.Write) error {
+		if o.Verb == verb && o.Kind.Resource == resource && o.Name == name {
+			return apierrors.NewInvalid(o.Kind.GroupKind(), o.Name, nil)
+		}
+		return nil
+	}
+}
+
+// Untold has the API server not tell who serves the webhooks in the namespace of a hosted cluster.
+func (w *World) Untold(key machine.Key) { w.server.unasked = w.namespaceOf(key) }
+
+// NamespaceOf is that of the control plane of a hosted cluster.
+func (w *World) NamespaceOf(key machine.Key) string { return w.namespaceOf(key) }
+
+// Said are the texts of Events.
+func (w *World) Said() []string {
+	var texts []string
+	for _, e := range w.events {
+		texts = append(texts, e.Text)
+	}
+	return texts
+}
+
+// TakeAway has people take the finalizers off all objects of a side, and delete them without what they own.
+func (w *World) TakeAway(key machine.Key, side phases.Side) error {
+	const people = "system:serviceaccount:test:people"
+	for _, at := range w.server.sorted() {
+		if at.namespace != w.namespaceOf(key) || phases.SideOf(at.group) != side {
+			continue
+		}
+		o := w.server.objects[at].DeepCopy()
+		o.SetFinalizers(nil)
+		write := phases.Write{Verb: phases.Replace, Kind: kind(at.resource, side), Namespace: at.namespace, Name: at.name, UID: o.GetUID(), Body: o.Object}
+		if _, err := w.server.try(write, people, false); err != nil {
+			return err
+		}
+		w.server.orphan(o.GetUID())
+		write.Verb = phases.Delete
+		if _, err := w.server.try(write, people, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
