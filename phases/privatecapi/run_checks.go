@@ -90,17 +90,16 @@ func (p *Pass) checkRights(ctx context.Context) ([]string, error) {
 		return err
 	}
 	namespace := p.facts.Cluster.ControlPlane
-	asked := map[string]bool{}
-	for _, c := range p.sides.couples {
-		if asked[c.kinds.source.name()] {
-			continue
-		}
-		asked[c.kinds.source.name()] = true
-		for _, verb := range []string{"create", "update", "patch", "delete"} {
-			for _, kind := range []Kind{c.kinds.source, c.kinds.target} {
+	for _, c := range p.sides.oneOfEach() {
+		for _, kind := range []Kind{c.kinds.source, c.kinds.target} {
+			for _, verb := range []string{"create", "update", "patch", "delete"} {
 				if err := ask("", verb, kind, namespace); err != nil {
 					return nil, err
 				}
+			}
+			// The fence is tried by creations: without the right they would be denied by another.
+			if err := ask(p.account(), "create", kind, namespace); err != nil {
+				return nil, err
 			}
 		}
 		if err := ask(p.account(), "list", c.kinds.target, namespace); err != nil {

@@ -1,6 +1,8 @@
 package simulated
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -64,4 +66,21 @@ func (w *World) ManageAs(key machine.Key, manager string) {
 		Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: k.Group + "/v1beta2", FieldsType: "FieldsV1",
 	}))
 	w.edit(k, o, false)
+}
+
+// Forbid has components lack a right, such as "create machines.cluster.x-k8s.io".
+func (w *World) Forbid(right string) { w.server.forbidden[right] = true }
+
+// DeniedKinds are those of which the fence has denied a write, such as machines.cluster.x-k8s.io.
+func (w *World) DeniedKinds() []string { return slices.Sorted(maps.Keys(w.server.tried)) }
+
+// ToldTexts are the texts of Events with a reason.
+func (w *World) ToldTexts(reason string) []string {
+	var texts []string
+	for _, e := range w.events {
+		if e.Reason == reason {
+			texts = append(texts, e.Text)
+		}
+	}
+	return texts
 }

@@ -39,8 +39,11 @@ type server struct {
 	fault  func(n int, w phases.Write) fault
 	refuse func(phases.Write) error
 	log    []string
-	// denied counts writes that the fence has denied.
+	// denied counts writes that the fence has denied, and tried are the kinds of them.
 	denied int
+	tried  map[string]bool
+	// forbidden is what components may not do, such as "create machines.cluster.x-k8s.io".
+	forbidden map[string]bool
 }
 
 // ref is where an object lies.
@@ -150,12 +153,12 @@ func (s *server) Probe(ctx context.Context, _ string, k phases.Kind, namespace s
 	return list, err
 }
 
-// May says that everything is allowed.
-func (s *server) May(context.Context, string, string, phases.Kind, string) (bool, error) {
+// May says that everything is allowed but what is forbidden.
+func (s *server) May(_ context.Context, account, verb string, k phases.Kind, _ string) (bool, error) {
 	if s.down {
 		return false, s.unavailable()
 	}
-	return true, nil
+	return account == "" || !s.forbidden[verb+" "+k.Resource+"."+k.Group], nil
 }
 
 // Unserved says that all webhooks are served.
@@ -172,6 +175,9 @@ func (s *server) Write(_ context.Context, w phases.Write) (*unstructured.Unstruc
 		return nil, s.unavailable()
 	}
 	if w.As != "" {
+		if err := ownersDenied(w); err != nil {
+			return nil, err
+		}
 		return s.try(w, w.As, true)
 	}
 	s.wrote++
@@ -195,6 +201,15 @@ func (s *server) Write(_ context.Context, w phases.Write) (*unstructured.Unstruc
 	return o, err
 }
 
+// ownersDenied is what an API server says, before any policy is asked, where a component names an owner or a finalizer that it may not.
+func ownersDenied(w phases.Write) error {
+	o := unstructured.Unstructured{Object: w.Body}
+	if len(o.GetOwnerReferences())+len(o.GetFinalizers()) == 0 {
+		return nil
+	}
+	return apierrors.NewForbidden(gr(w.Kind), w.Name, fmt.Errorf("cannot set an ownerRef on a resource you can't delete"))
+}
+
 // fenced says that the fence denies a write.
 func (s *server) fenced(w phases.Write, account string) error {
 	side := phases.SideOf(w.Kind.Group)
@@ -207,6 +222,7 @@ func (s *server) fenced(w phases.Write, account string) error {
 		return nil
 	}
 	s.denied++
+	s.tried[w.Kind.Resource+"."+w.Kind.Group] = true
 	return apierrors.NewForbidden(gr(w.Kind), w.Name, fmt.Errorf("ValidatingAdmissionPolicy '%s-%s' denied request", phases.Fence, side))
 }
 
