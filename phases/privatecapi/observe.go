@@ -2,6 +2,7 @@ package privatecapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -221,7 +222,8 @@ func (p *Phases) outages(key machine.Key, since time.Time) int {
 
 // isAway says of an error that nothing can be said about what was asked: the API server did not answer, or cannot.
 func isAway(err error) bool {
-	if err == nil {
+	var many *TooManyError
+	if err == nil || errors.As(err, &many) {
 		return false
 	}
 	reason := apierrors.ReasonForError(err)

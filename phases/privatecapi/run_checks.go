@@ -2,7 +2,9 @@ package privatecapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -42,8 +44,25 @@ func (p *Pass) check(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	many, err := p.checkDependents(ctx)
+	if err != nil {
+		return nil, err
+	}
 	rights, err := p.checkRights(ctx)
-	return append(append(refused, served...), rights...), err
+	return slices.Concat(refused, served, many, rights), err
+}
+
+// checkDependents asks whether all that belongs to the objects can be taken in: under way it would be too late to find out.
+func (p *Pass) checkDependents(ctx context.Context) ([]string, error) {
+	_, err := p.API.Dependents(ctx, p.facts.Cluster.ControlPlane)
+	var many *TooManyError
+	switch {
+	case errors.As(err, &many):
+		return []string{"in namespace " + p.facts.Cluster.ControlPlane + " " + many.Error()}, nil
+	case err != nil:
+		return nil, fmt.Errorf("listing what objects of Cluster API own in %s: %w", p.facts.Cluster.ControlPlane, err)
+	}
+	return nil, nil
 }
 
 // checkObjects are what speaks against a move of the objects that there are.

@@ -84,3 +84,6 @@ func (w *World) ToldTexts(reason string) []string {
 	}
 	return texts
 }
+
+// ManySecrets has there be more Secrets that Machines own than can be moved.
+func (w *World) ManySecrets() { w.server.many = true }

@@ -42,6 +42,8 @@ type server struct {
 	// denied counts writes that the fence has denied, and tried are the kinds of them.
 	denied int
 	tried  map[string]bool
+	// many has there be more Secrets than can be moved.
+	many bool
 	// forbidden is what components may not do, such as "create machines.cluster.x-k8s.io".
 	forbidden map[string]bool
 }
@@ -119,6 +121,9 @@ func (s *server) List(_ context.Context, k phases.Kind, namespace, selector stri
 func (s *server) Dependents(_ context.Context, namespace string) ([]phases.Dependent, error) {
 	if s.down {
 		return nil, s.unavailable()
+	}
+	if s.many {
+		return nil, fmt.Errorf("listing secrets: %w", &phases.TooManyError{Kind: secrets, Most: 20_000})
 	}
 	var found []phases.Dependent
 	for _, at := range s.sorted() {
