@@ -2,7 +2,6 @@ package privatecapi
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,25 +43,17 @@ func (p *Pass) check(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	many, err := p.checkDependents(ctx)
-	if err != nil {
-		return nil, err
-	}
 	rights, err := p.checkRights(ctx)
-	return slices.Concat(refused, served, many, rights), err
+	return slices.Concat(refused, served, p.checkDependents(ctx), rights), err
 }
 
-// checkDependents asks whether all that belongs to the objects can be taken in: under way it would be too late to find out.
-func (p *Pass) checkDependents(ctx context.Context) ([]string, error) {
-	_, err := p.API.Dependents(ctx, p.facts.Cluster.ControlPlane)
-	var many *TooManyError
-	switch {
-	case errors.As(err, &many):
-		return []string{"in namespace " + p.facts.Cluster.ControlPlane + " " + many.Error()}, nil
-	case err != nil:
-		return nil, fmt.Errorf("listing what objects of Cluster API own in %s: %w", p.facts.Cluster.ControlPlane, err)
+// checkDependents asks whether all that belongs to the objects can be taken in: under way it would be too late to find out. An API of
+// others that does not answer speaks against the move, too, and is told: it may be away for good.
+func (p *Pass) checkDependents(ctx context.Context) []string {
+	if _, err := p.API.Dependents(ctx, p.facts.Cluster.ControlPlane); err != nil {
+		return []string{"what belongs to the objects in namespace " + p.facts.Cluster.ControlPlane + " cannot be taken in: " + err.Error()}
 	}
-	return nil, nil
+	return nil
 }
 
 // checkObjects are what speaks against a move of the objects that there are.
