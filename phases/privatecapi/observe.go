@@ -100,6 +100,7 @@ func clusterOf(o *unstructured.Unstructured) guards.Cluster {
 	return guards.Cluster{
 		Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID()), Created: o.GetCreationTimestamp().UTC(),
 		Deleting: o.GetDeletionTimestamp() != nil, ControlPlane: ControlPlaneNamespace(o.GetNamespace(), o.GetName()),
+		LockedBy: lockedBy(o),
 	}
 }
 

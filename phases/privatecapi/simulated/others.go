@@ -6,6 +6,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
@@ -87,3 +88,22 @@ func (w *World) ToldTexts(reason string) []string {
 
 // ManySecrets has there be more Secrets that Machines own than can be moved.
 func (w *World) ManySecrets() { w.server.many = true }
+
+// Got counts reads of one HostedCluster by the machine.
+func (w *World) Got() int { return w.server.got }
+
+// LockAs has somebody else lock a hosted cluster by annotations, as a field manager.
+func (w *World) LockAs(key machine.Key, manager string, values map[string]string) {
+	o := w.object(key).DeepCopy()
+	annotations, fields := o.GetAnnotations(), map[string]any{}
+	for name, value := range values {
+		annotations[name], fields["f:"+name] = value, map[string]any{}
+	}
+	o.SetAnnotations(annotations)
+	list, _, _ := unstructured.NestedSlice(o.Object, "metadata", "managedFields")
+	set(o, append(list, map[string]any{
+		"manager": manager, "operation": "Update", "apiVersion": o.GetAPIVersion(), "fieldsType": "FieldsV1",
+		"fieldsV1": map[string]any{"f:metadata": map[string]any{"f:annotations": fields}},
+	}), "metadata", "managedFields")
+	w.edit(phases.HostedClusters, o, false)
+}

@@ -42,6 +42,8 @@ type server struct {
 	// denied counts writes that the fence has denied, and tried are the kinds of them.
 	denied int
 	tried  map[string]bool
+	// got counts reads of one HostedCluster.
+	got int
 	// many has there be more Secrets than can be moved.
 	many bool
 	// forbidden is what components may not do, such as "create machines.cluster.x-k8s.io".
@@ -88,6 +90,9 @@ func (s *server) Kinds(context.Context) ([]phases.Kind, error) {
 func (s *server) Get(_ context.Context, k phases.Kind, namespace, name string) (*unstructured.Unstructured, error) {
 	if s.down {
 		return nil, s.unavailable()
+	}
+	if k.Resource == phases.HostedClusters.Resource {
+		s.got++
 	}
 	o := s.objects[refOf(k, namespace, name)]
 	if o == nil {

@@ -61,10 +61,8 @@ func (w *World) Restart() {
 		Event: func(e events.Event) { w.events = append(w.events, e) },
 		Clusters: func(ctx context.Context) ([]*unstructured.Unstructured, error) {
 			all, err := w.server.List(ctx, phases.HostedClusters, "", "")
-			for _, o := range all { // the operator's cache keeps the metadata alone
-				o.SetManagedFields(nil)
-				delete(o.Object, "spec")
-				delete(o.Object, "status")
+			for _, o := range all {
+				phases.Keep(o)
 			}
 			return all, err
 		},
