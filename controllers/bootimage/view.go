@@ -22,7 +22,7 @@ var kinds = []golden.Kind{golden.CAPIMachineSets, golden.MachineDeployments, gol
 
 var instances = &view.Instances{
 	Kind: phases.MachineSetKind.GroupVersion().WithResource("machinesets"), Word: "MachineSet of Cluster API",
-	KeyOf: func(name string) string { return string(phases.KeyOf(golden.CAPIMachineSets, name)) },
+	KeyOf: func(_, name string) string { return string(phases.KeyOf(golden.CAPIMachineSets, name)) },
 	Form:  "KIND/NAME, such as machinesets.cluster.x-k8s.io/worker",
 	Valid: func(key string) bool {
 		kind, name, _ := strings.Cut(key, "/")

@@ -14,6 +14,7 @@ import (
 	"github.com/capstan-capi/capstan/controllers/view"
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	table "github.com/capstan-capi/capstan/machine/privatecapi"
+	phases "github.com/capstan-capi/capstan/phases/privatecapi"
 )
 
 // Part is what the machine privatecapi brings to the house. Its kinds are read apart, see apartKinds.
@@ -40,7 +41,7 @@ func apartKinds(o options.Options) house.Kinds {
 	return house.Kinds{
 		{
 			Version: hostedClusterKind.GroupVersion(), Object: hostedCluster(), List: &unstructured.UnstructuredList{}, Namespaced: true,
-			Optional: true, Arrival: &served, Keep: keepMarks,
+			Optional: true, Arrival: &served, Keep: keep,
 		},
 		{
 			Version: corev1.SchemeGroupVersion, Object: namespace(), List: &metav1.PartialObjectMetadataList{}, Keep: keepLabels,
@@ -70,11 +71,9 @@ func keepLabels(o client.Object) {
 	}
 }
 
-// keepMarks leaves of a HostedCluster its metadata: all else is read when it is needed.
-func keepMarks(o client.Object) {
-	o.SetManagedFields(nil)
+// keep leaves of a HostedCluster what the machine looks at.
+func keep(o client.Object) {
 	if untyped, is := o.(*unstructured.Unstructured); is {
-		delete(untyped.Object, "spec")
-		delete(untyped.Object, "status")
+		phases.Keep(untyped)
 	}
 }

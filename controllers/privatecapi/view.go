@@ -8,6 +8,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/capstan-capi/capstan/controllers/view"
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
@@ -22,7 +24,7 @@ var tableView = view.TableOf(table.Table)
 var instances = &view.Instances{
 	Kind: hostedClusterKind.GroupVersion().WithResource("hostedclusters"), Word: "HostedCluster",
 	Form:  "NAMESPACE/NAME, such as clusters/example",
-	KeyOf: func(name string) string { return "clusters/" + name },
+	KeyOf: func(namespace, name string) string { return namespace + "/" + name },
 	Valid: func(key string) bool {
 		namespace, name := phases.Split(machine.Key(key))
 		return namespace != "" && name != "" && !strings.Contains(name, "/")
@@ -63,10 +65,32 @@ func look(ctx context.Context, get view.Getter, key machine.Key) (view.Seen, err
 		problem := "HostedCluster " + string(key) + " has no condition " + phases.Condition + " of a state: does the operator run with --private-capi-image?"
 		return view.Seen{Problem: problem, Status: Status{Head: view.HeadOf(tableView, machine.Record{}, problem, ""), HostedCluster: string(key)}}, nil
 	}
+	if record, err = since(ctx, get, o, record); err != nil {
+		return view.Seen{}, err
+	}
 	return view.Seen{
 		Record: record, Waits: record.Reason, Untold: untold,
 		Status: Status{Head: view.HeadOf(tableView, record, "", record.Reason), HostedCluster: string(key)},
 	}, nil
+}
+
+// operatorNamespace is where records are looked for: there is no flag for it where machines are looked at by their names.
+const operatorNamespace = "openshift-cluster-api-operator"
+
+// since gives what the condition of a HostedCluster tells the time since when it is so. A condition keeps its own time while its
+// status stays; the record has it, unless that is of another state or object, or may not be read: then it is not known.
+func since(ctx context.Context, get view.Getter, o *unstructured.Unstructured, told machine.Record) (machine.Record, error) {
+	told.Since = time.Time{}
+	stored, found, err := Record(ctx, get, operatorNamespace, phases.KeyOf(o))
+	switch {
+	case apierrors.IsForbidden(err):
+		return told, nil
+	case err != nil:
+		return machine.Record{}, err
+	case found && stored.State == told.State && stored.UID == string(o.GetUID()):
+		told.Since, told.Deadline = stored.Since, stored.Deadline
+	}
+	return told, nil
 }
 
 // Record reads what the operator has stored of a HostedCluster in its namespace, which tells more than the condition. found is false

@@ -25,7 +25,7 @@ const (
 
 // Head is what every status begins with.
 type Head struct {
-	// State is empty while there is no record that can be read, and Problem says why.
+	// State is empty while there is no record that can be read, and Problem says why. Since is zero where it is not known.
 	State   machine.State `json:"state"`
 	Problem string        `json:"problem,omitempty"`
 	Since   time.Time     `json:"since,omitzero"`
@@ -72,7 +72,7 @@ func (h Head) WriteHead(b *strings.Builder, release string, now time.Time) {
 		fmt.Fprintf(w, "State:\tnot known\nProblem:\t%s\n", h.Problem)
 		return
 	}
-	fmt.Fprintf(w, "State:\t%s since %s (%s)\n", h.State, machine.Moment(h.Since), Lasted(now.Sub(h.Since)))
+	fmt.Fprintf(w, "State:\t%s%s\n", h.State, Since(h.Since, now))
 	if h.Problem != "" {
 		fmt.Fprintf(w, "Problem:\t%s\n", h.Problem)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/capstan-capi/capstan/machine"
 )
 
 // Columns aligns what is written with tabs between.
@@ -43,6 +45,14 @@ func Lasted(d time.Duration) string {
 		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 	}
 	return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
+}
+
+// Since says since when something is so, and how long that is by now; empty where the moment is not known.
+func Since(since, now time.Time) string {
+	if since.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(" since %s (%s)", machine.Moment(since), Lasted(now.Sub(since)))
 }
 
 // Until is a countdown; a moment that has passed is due, whoever is late.

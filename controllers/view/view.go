@@ -29,19 +29,19 @@ type Instances struct {
 	Kind schema.GroupVersionResource
 	// Word names the kind to people.
 	Word string
-	// KeyOf is the key of an object of the kind with a name, Form says of what form keys are, and Valid whether something can be
-	// one; nil and empty where keys are names.
-	KeyOf func(name string) string
+	// KeyOf is the key of an object of the kind, Form says of what form keys are, and Valid whether something can be one; nil and
+	// empty where keys are names.
+	KeyOf func(namespace, name string) string
 	Form  string
 	Valid func(key string) bool
 }
 
-// Key is the key of an object with a name.
-func (i Instances) Key(name string) string {
+// Key is the key of an object; its namespace is empty where the kind has none.
+func (i Instances) Key(namespace, name string) string {
 	if i.KeyOf == nil {
 		return name
 	}
-	return i.KeyOf(name)
+	return i.KeyOf(namespace, name)
 }
 
 // IsKey says whether something can be a key.

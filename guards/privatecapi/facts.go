@@ -61,6 +61,8 @@ type Cluster struct {
 	// SharedWith names another HostedCluster whose control plane has the same namespace, empty for none. Then nobody can tell whose
 	// objects lie there, and nothing is written there.
 	SharedWith string `yaml:"sharedWith"`
+	// LockedBy names the field managers that have set the lock, empty where nobody says.
+	LockedBy string `yaml:"lockedBy"`
 }
 
 func (c Cluster) String() string {

@@ -55,16 +55,23 @@ var LockIsOurs = guard{
 		case !f.Marks.Locked():
 			return machine.SayNo(f.Cluster.String() + " is not locked")
 		case !c.Present:
-			return machine.SayNo("annotation " + MigrationAnnotation + " was set by another than Capstan: it is theirs to take it off")
+			return machine.SayNo("annotation " + MigrationAnnotation + " was set by another than Capstan" + f.lockedBy() + ": it is theirs to take it off")
 		case c.Problem != "":
-			return machine.SayNo("annotation " + CompanionAnnotation + " cannot be read: " + short(c.Problem))
+			return machine.SayNo("annotation " + CompanionAnnotation + " cannot be read" + f.lockedBy() + ": " + short(c.Problem))
 		case f.Programme.Installation == "":
 			return machine.SayUnknown("it is not known yet which installation of Capstan this is")
 		case !c.IsOf(f.Programme.Installation):
-			return machine.SayNo(fmt.Sprintf("migration %s is of another installation of Capstan than %s", short(c.ID), short(f.Programme.Installation)))
+			return machine.SayNo(fmt.Sprintf("migration %s is of another installation of Capstan than %s%s", short(c.ID), short(f.Programme.Installation), f.lockedBy()))
 		}
 		return machine.SayYes("migration " + short(f.Marks.Companion.ID) + " is ours")
 	}),
+}
+
+func (f Facts) lockedBy() string {
+	if f.Cluster.LockedBy == "" {
+		return ""
+	}
+	return " (set by field manager " + short(f.Cluster.LockedBy) + ")"
 }
 
 // LockIsWhole asks whether the operators see the lock, too.

@@ -2,6 +2,7 @@ package privatecapi
 
 import (
 	"context"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -88,7 +89,8 @@ type API interface {
 	Get(ctx context.Context, kind Kind, namespace, name string) (*unstructured.Unstructured, error)
 	// List is of one namespace, and of all for an empty one; selector is a label selector, empty for all.
 	List(ctx context.Context, kind Kind, namespace, selector string) ([]*unstructured.Unstructured, error)
-	// Dependents are the metadata of objects of all other groups in a namespace that have an owner, with apiVersion and kind.
+	// Dependents are the metadata of objects of all other groups in a namespace that have an owner, with apiVersion and kind. Of a kind
+	// with more of them than can be moved the error is a [TooManyError].
 	Dependents(ctx context.Context, namespace string) ([]Dependent, error)
 	// Write sends one request. A deletion orphans, and has nothing else deleted.
 	Write(ctx context.Context, w Write) (*unstructured.Unstructured, error)
@@ -105,4 +107,14 @@ type API interface {
 type Dependent struct {
 	Kind   Kind
 	Object *unstructured.Unstructured
+}
+
+// TooManyError says that there are more objects of a kind than can be moved.
+type TooManyError struct {
+	Kind Kind
+	Most int
+}
+
+func (e *TooManyError) Error() string {
+	return fmt.Sprintf("there are more than %d %s, which is more than a move takes in", e.Most, e.Kind.name())
 }

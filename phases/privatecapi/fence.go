@@ -66,23 +66,21 @@ func (p *Pass) probeFence(ctx context.Context) (open []string, err error) {
 	return open, nil
 }
 
-// fenceTrials are creations of an object that is valid: the first that there is, by another name, on both sides.
+// fenceTrials are creations of objects that are valid: of each kind the first that there is, by another name, on both sides. They
+// have no owner and no finalizer, since an API server may deny those to a component before it asks the fence.
 func (p *Pass) fenceTrials() []Write {
-	for _, c := range p.sides.couples {
-		if c.source == nil {
-			continue
-		}
+	var trials []Write
+	for _, c := range p.sides.oneOfEach() {
 		trial := func(kind Kind, to rename) Write {
 			body := copyOf(c.source, to, nil, kind.APIVersion(), kind.Status)
 			name := c.source.GetName() + "-fence"
 			metadata, _ := body["metadata"].(map[string]any)
 			metadata["name"] = name
+			delete(metadata, "ownerReferences")
+			delete(metadata, "finalizers")
 			return Write{Verb: Create, Kind: kind, Namespace: c.source.GetNamespace(), Name: name, Body: body}
 		}
-		return []Write{
-			trial(c.kinds.source, func(text string) string { return text }),
-			trial(c.kinds.target, p.sides.source.to),
-		}
+		trials = append(trials, trial(c.kinds.source, unchanged), trial(c.kinds.target, p.sides.source.to))
 	}
-	return nil
+	return trials
 }

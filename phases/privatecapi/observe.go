@@ -2,6 +2,7 @@ package privatecapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -102,6 +103,7 @@ func clusterOf(o *unstructured.Unstructured) guards.Cluster {
 	return guards.Cluster{
 		Namespace: o.GetNamespace(), Name: o.GetName(), UID: string(o.GetUID()), Created: o.GetCreationTimestamp().UTC(),
 		Deleting: o.GetDeletionTimestamp() != nil, Bound: slices.Contains(o.GetFinalizers(), guards.Finalizer), ControlPlane: ControlPlaneNamespace(o.GetNamespace(), o.GetName()),
+		LockedBy: lockedBy(o),
 	}
 }
 
@@ -225,7 +227,8 @@ func (p *Phases) outages(key machine.Key, since time.Time) int {
 
 // isAway says of an error that nothing can be said about what was asked: the API server did not answer, or cannot.
 func isAway(err error) bool {
-	if err == nil {
+	var many *TooManyError
+	if err == nil || errors.As(err, &many) {
 		return false
 	}
 	reason := apierrors.ReasonForError(err)

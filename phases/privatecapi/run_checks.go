@@ -3,6 +3,7 @@ package privatecapi
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -43,7 +44,16 @@ func (p *Pass) check(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	rights, err := p.checkRights(ctx)
-	return append(append(refused, served...), rights...), err
+	return slices.Concat(refused, served, p.checkDependents(ctx), rights), err
+}
+
+// checkDependents asks whether all that belongs to the objects can be taken in: under way it would be too late to find out. An API of
+// others that does not answer speaks against the move, too, and is told: it may be away for good.
+func (p *Pass) checkDependents(ctx context.Context) []string {
+	if _, err := p.API.Dependents(ctx, p.facts.Cluster.ControlPlane); err != nil {
+		return []string{"what belongs to the objects in namespace " + p.facts.Cluster.ControlPlane + " cannot be taken in: " + err.Error()}
+	}
+	return nil
 }
 
 // checkObjects are what speaks against a move of the objects that there are.
@@ -100,17 +110,16 @@ func (p *Pass) checkRights(ctx context.Context) ([]string, error) {
 		return err
 	}
 	namespace := p.facts.Cluster.ControlPlane
-	asked := map[string]bool{}
-	for _, c := range p.sides.couples {
-		if asked[c.kinds.source.name()] {
-			continue
-		}
-		asked[c.kinds.source.name()] = true
-		for _, verb := range []string{"create", "update", "patch", "delete"} {
-			for _, kind := range []Kind{c.kinds.source, c.kinds.target} {
+	for _, c := range p.sides.oneOfEach() {
+		for _, kind := range []Kind{c.kinds.source, c.kinds.target} {
+			for _, verb := range []string{"create", "update", "patch", "delete"} {
 				if err := ask("", verb, kind, namespace); err != nil {
 					return nil, err
 				}
+			}
+			// The fence is tried by creations: without the right they would be denied by another.
+			if err := ask(p.account(), "create", kind, namespace); err != nil {
+				return nil, err
 			}
 		}
 		if err := ask(p.account(), "list", c.kinds.target, namespace); err != nil {

@@ -179,6 +179,19 @@ func (s *sides) order() {
 	})
 }
 
+// oneOfEach is of each kind the first couple that has an object at the source.
+func (s *sides) oneOfEach() []couple {
+	var first []couple
+	seen := map[string]bool{}
+	for _, c := range s.couples {
+		if c.source != nil && !seen[c.kinds.source.name()] {
+			seen[c.kinds.source.name()] = true
+			first = append(first, c)
+		}
+	}
+	return first
+}
+
 // counts are how many objects lie on a side.
 func (s *sides) counts() (source, target int) {
 	for _, c := range s.couples {

@@ -24,7 +24,7 @@ const toldAgain = 10 * time.Second
 // nextActions say what people can do in states that wait for them.
 var nextActions = map[machine.State]string{
 	guards.Failed:          "take annotation " + guards.FailedAnnotation + " off to have the move tried again",
-	guards.Held:            "have whoever set annotation " + guards.MigrationAnnotation + " take it off",
+	guards.Held:            "have whoever set annotation " + guards.MigrationAnnotation + " take it off, and " + guards.CompanionAnnotation + " where it stands beside it",
 	guards.Ambiguous:       "look which side's objects count, and delete the others once their finalizers can do no harm",
 	guards.CommitBlocked:   "put right what the message names: it is tried again by itself",
 	guards.CleanupBlocked:  "put right what the message names: it is tried again by itself",
@@ -48,11 +48,11 @@ func (p *Phases) Telling(next machine.Store[guards.Facts, Works]) machine.Store[
 
 type conditioned struct{ remembering }
 
-// Save saves the record, and then the condition. One that cannot be written holds nothing up.
+// Save saves the record, and then the condition, unless the look has shown it as it should be. One that cannot be written holds nothing up.
 func (s *conditioned) Save(ctx context.Context, key machine.Key, shot Snapshot) (time.Duration, error) {
 	later, err := s.remembering.Save(ctx, key, shot)
 	pass, is := shot.Seen.(*Pass)
-	if err != nil || !is || pass.Hosted == nil {
+	if err != nil || !is || pass.Hosted == nil || pass.condition(pass.Hosted.DeepCopy(), shot.Record) == nil {
 		return later, err
 	}
 	if err := pass.writeCondition(ctx, shot.Record); err != nil && !apierrors.IsNotFound(err) && (later == 0 || later > toldAgain) {
@@ -61,7 +61,7 @@ func (s *conditioned) Save(ctx context.Context, key machine.Key, shot Snapshot) 
 	return later, nil
 }
 
-// writeCondition reads the HostedCluster first: watches show it without its status, and the pass may have written to it since it looked.
+// writeCondition reads the HostedCluster first: watches show it without the rest of its status, and the pass may have written to it since it looked.
 func (p *Pass) writeCondition(ctx context.Context, r machine.Record) error {
 	namespace, name := Split(p.Key)
 	o, err := p.API.Get(ctx, HostedClusters, namespace, name)

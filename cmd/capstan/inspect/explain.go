@@ -20,7 +20,7 @@ type Explanation struct {
 	Meaning  string        `json:"meaning"`
 	// Work is what is done on every pass, empty for nothing.
 	Work        string               `json:"work,omitempty"`
-	Since       time.Time            `json:"since"`
+	Since       time.Time            `json:"since,omitzero"`
 	Waits       string               `json:"waits,omitempty"`
 	Failure     *machine.Failure     `json:"failure,omitempty"`
 	Transitions []machine.Transition `json:"transitions"`
@@ -67,7 +67,7 @@ const shownTransitions = 10
 // Write prints an explanation for people.
 func (e Explanation) Write(out io.Writer, now time.Time) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s has been in %s since %s (%s).\n", cmp.Or(e.Instance, "This cluster"), e.State, machine.Moment(e.Since), view.Lasted(now.Sub(e.Since)))
+	fmt.Fprintf(&b, "%s has been in %s%s.\n", cmp.Or(e.Instance, "This cluster"), e.State, view.Since(e.Since, now))
 	fmt.Fprintf(&b, "  %s\n", e.Meaning)
 	if e.Work != "" {
 		fmt.Fprintf(&b, "  On every pass %s\n", e.Work)

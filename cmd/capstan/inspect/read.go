@@ -67,7 +67,7 @@ func (r *Reader) Names(ctx context.Context, of view.Instances, few int64) (names
 		return nil, 0, Explain(err, r.host, "list", of.Word+"s")
 	}
 	for _, object := range list.Items {
-		names = append(names, of.Key(object.Name))
+		names = append(names, of.Key(object.Namespace, object.Name))
 	}
 	switch {
 	case list.RemainingItemCount != nil:

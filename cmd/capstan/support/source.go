@@ -133,7 +133,7 @@ func (s *Source) Names(_ context.Context, of view.Instances, few int64) (names [
 	}
 	for _, one := range list {
 		if int64(len(names)) < few {
-			names = append(names, of.Key(one.Name))
+			names = append(names, of.Key(one.Namespace, one.Name))
 		}
 	}
 	return names, int64(len(list) - len(names)), nil

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,6 +21,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
+	"github.com/capstan-capi/capstan/phases/apiproxy"
 	phases "github.com/capstan-capi/capstan/phases/privatecapi"
 )
 
@@ -38,6 +42,9 @@ type Client struct {
 	discovery discovery.DiscoveryInterface
 	typed     kubernetes.Interface
 	now       func() time.Time
+	most      int
+	// proxied reaches the server through a proxy as components have it, with the operator's identity, which may speak as theirs.
+	proxied http.RoundTripper
 
 	mu         sync.Mutex
 	discovered []*metav1.APIResourceList
@@ -49,7 +56,7 @@ type Client struct {
 
 // New is a client of an API server.
 func New(config *rest.Config, now func() time.Time) (*Client, error) {
-	c := &Client{config: config, now: now, as: map[string]dynamic.Interface{}}
+	c := &Client{config: config, now: now, most: most, as: map[string]dynamic.Interface{}}
 	var err error
 	if c.dynamic, err = dynamic.NewForConfig(config); err != nil {
 		return nil, fmt.Errorf("making a client: %w", err)
@@ -61,6 +68,12 @@ func New(config *rest.Config, now func() time.Time) (*Client, error) {
 		return nil, fmt.Errorf("making a client of reviews: %w", err)
 	}
 	c.discovery = c.typed.Discovery()
+	// Its metrics are those of a sidecar, which the operator is not.
+	proxy, err := apiproxy.New(config, prometheus.NewRegistry(), logr.Discard())
+	if err != nil {
+		return nil, fmt.Errorf("making a proxy as components have it: %w", err)
+	}
+	c.proxied = proxy.Within()
 	return c, nil
 }
 
@@ -82,10 +95,10 @@ func (c *Client) Get(ctx context.Context, k phases.Kind, namespace, name string)
 
 // List reads objects in pages.
 func (c *Client) List(ctx context.Context, k phases.Kind, namespace, selector string) ([]*unstructured.Unstructured, error) {
-	return list(ctx, in(c.dynamic, k, namespace), k, selector)
+	return c.list(ctx, in(c.dynamic, k, namespace), k, selector)
 }
 
-func list(ctx context.Context, from dynamic.ResourceInterface, k phases.Kind, selector string) ([]*unstructured.Unstructured, error) {
+func (c *Client) list(ctx context.Context, from dynamic.ResourceInterface, k phases.Kind, selector string) ([]*unstructured.Unstructured, error) {
 	var all []*unstructured.Unstructured
 	for next := ""; ; {
 		got, err := from.List(ctx, metav1.ListOptions{Limit: page, Continue: next, LabelSelector: selector})
@@ -95,8 +108,8 @@ func list(ctx context.Context, from dynamic.ResourceInterface, k phases.Kind, se
 		for i := range got.Items {
 			all = append(all, &got.Items[i])
 		}
-		if len(all) > most {
-			return nil, fmt.Errorf("there are more than %d %s", most, k.Resource)
+		if len(all) > c.most {
+			return nil, &phases.TooManyError{Kind: k, Most: c.most}
 		}
 		if next = got.GetContinue(); next == "" {
 			return all, nil
@@ -182,17 +195,13 @@ func (c *Client) impersonating(account string) (dynamic.Interface, error) {
 	return made, nil
 }
 
-// Probe lists what a component's account may list on the private side, in the text that it would see through the proxy.
+// Probe lists what a component's account may list, through a proxy as the component has it: the same code, in this process.
 func (c *Client) Probe(ctx context.Context, account string, k phases.Kind, namespace string) ([]*unstructured.Unstructured, error) {
-	through, err := c.impersonating(account)
+	through, err := dynamic.NewForConfig(&rest.Config{
+		Host: apiproxy.WithinHost, Transport: c.proxied, QPS: -1, UserAgent: c.config.UserAgent, Impersonate: rest.ImpersonationConfig{UserName: account},
+	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("making a client that speaks as %s through a proxy: %w", account, err)
 	}
-	private := k
-	private.Group = phases.Counterpart(k.Group)
-	all, err := list(ctx, in(through, private, namespace), private, "")
-	for i := range all {
-		all[i] = phases.SeenByClient(all[i])
-	}
-	return all, err
+	return c.list(ctx, in(through, k, namespace), k, "")
 }

@@ -129,7 +129,10 @@ func (c *Client) ownedOf(ctx context.Context, k phases.Kind, namespace string) (
 			}
 			found = append(found, phases.Dependent{Kind: k, Object: o})
 		}
-		if next = got.GetContinue(); next == "" || len(found) > most {
+		if len(found) > c.most {
+			return nil, &phases.TooManyError{Kind: k, Most: c.most}
+		}
+		if next = got.GetContinue(); next == "" {
 			return found, nil
 		}
 	}

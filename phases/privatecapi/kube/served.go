@@ -15,8 +15,8 @@ import (
 
 var definitions = phases.Kind{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions", Kind: "CustomResourceDefinition", Versions: []string{"v1"}}
 
-// Unserved says which webhooks of Cluster API's kinds are served in a namespace whose components are drained, and which private kinds
-// have a conversion that nobody answers.
+// Unserved says which webhooks and conversions of Cluster API's kinds are served in a namespace whose components are drained, and which
+// private kinds have a conversion that nobody answers.
 func (c *Client) Unserved(ctx context.Context, namespace string) ([]string, error) {
 	served, err := c.servedIn(ctx, namespace)
 	if err != nil {
@@ -31,7 +31,12 @@ func (c *Client) Unserved(ctx context.Context, namespace string) ([]string, erro
 		group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
 		in, _, _ := unstructured.NestedString(definition.Object, "spec", "conversion", "webhook", "clientConfig", "service", "namespace")
 		name, _, _ := unstructured.NestedString(definition.Object, "spec", "conversion", "webhook", "clientConfig", "service", "name")
-		if phases.SideOf(group) != phases.Private || name == "" || asked[in+"/"+name] {
+		side := phases.SideOf(group)
+		if side != "" && name != "" && in == namespace {
+			served = append(served, fmt.Sprintf("%s is converted by Service %s/%s, which is drained", definition.GetName(), in, name))
+			continue
+		}
+		if side != phases.Private || name == "" || asked[in+"/"+name] {
 			continue
 		}
 		asked[in+"/"+name] = true

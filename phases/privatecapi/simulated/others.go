@@ -1,9 +1,12 @@
 package simulated
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
@@ -64,4 +67,43 @@ func (w *World) ManageAs(key machine.Key, manager string) {
 		Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: k.Group + "/v1beta2", FieldsType: "FieldsV1",
 	}))
 	w.edit(k, o, false)
+}
+
+// Forbid has components lack a right, such as "create machines.cluster.x-k8s.io".
+func (w *World) Forbid(right string) { w.server.forbidden[right] = true }
+
+// DeniedKinds are those of which the fence has denied a write, such as machines.cluster.x-k8s.io.
+func (w *World) DeniedKinds() []string { return slices.Sorted(maps.Keys(w.server.tried)) }
+
+// ToldTexts are the texts of Events with a reason.
+func (w *World) ToldTexts(reason string) []string {
+	var texts []string
+	for _, e := range w.events {
+		if e.Reason == reason {
+			texts = append(texts, e.Text)
+		}
+	}
+	return texts
+}
+
+// ManySecrets has there be more Secrets that Machines own than can be moved.
+func (w *World) ManySecrets() { w.server.many = true }
+
+// Got counts reads of one HostedCluster by the machine.
+func (w *World) Got() int { return w.server.got }
+
+// LockAs has somebody else lock a hosted cluster by annotations, as a field manager.
+func (w *World) LockAs(key machine.Key, manager string, values map[string]string) {
+	o := w.object(key).DeepCopy()
+	annotations, fields := o.GetAnnotations(), map[string]any{}
+	for name, value := range values {
+		annotations[name], fields["f:"+name] = value, map[string]any{}
+	}
+	o.SetAnnotations(annotations)
+	list, _, _ := unstructured.NestedSlice(o.Object, "metadata", "managedFields")
+	set(o, append(list, map[string]any{
+		"manager": manager, "operation": "Update", "apiVersion": o.GetAPIVersion(), "fieldsType": "FieldsV1",
+		"fieldsV1": map[string]any{"f:metadata": map[string]any{"f:annotations": fields}},
+	}), "metadata", "managedFields")
+	w.edit(phases.HostedClusters, o, false)
 }

@@ -41,8 +41,15 @@ type server struct {
 	// unasked is the namespace about which the API server tells nobody who serves webhooks there.
 	unasked string
 	log     []string
-	// denied counts writes that the fence has denied.
+	// denied counts writes that the fence has denied, and tried are the kinds of them.
 	denied int
+	tried  map[string]bool
+	// got counts reads of one HostedCluster.
+	got int
+	// many has there be more Secrets than can be moved.
+	many bool
+	// forbidden is what components may not do, such as "create machines.cluster.x-k8s.io".
+	forbidden map[string]bool
 }
 
 // ref is where an object lies.
@@ -86,6 +93,9 @@ func (s *server) Get(_ context.Context, k phases.Kind, namespace, name string) (
 	if s.down {
 		return nil, s.unavailable()
 	}
+	if k.Resource == phases.HostedClusters.Resource {
+		s.got++
+	}
 	o := s.objects[refOf(k, namespace, name)]
 	if o == nil {
 		return nil, apierrors.NewNotFound(gr(k), name)
@@ -118,6 +128,9 @@ func (s *server) List(_ context.Context, k phases.Kind, namespace, selector stri
 func (s *server) Dependents(_ context.Context, namespace string) ([]phases.Dependent, error) {
 	if s.down {
 		return nil, s.unavailable()
+	}
+	if s.many {
+		return nil, fmt.Errorf("listing secrets: %w", &phases.TooManyError{Kind: secrets, Most: 20_000})
 	}
 	var found []phases.Dependent
 	for _, at := range s.sorted() {
@@ -152,12 +165,12 @@ func (s *server) Probe(ctx context.Context, _ string, k phases.Kind, namespace s
 	return list, err
 }
 
-// May says that everything is allowed.
-func (s *server) May(context.Context, string, string, phases.Kind, string) (bool, error) {
+// May says that everything is allowed but what is forbidden.
+func (s *server) May(_ context.Context, account, verb string, k phases.Kind, _ string) (bool, error) {
 	if s.down {
 		return false, s.unavailable()
 	}
-	return true, nil
+	return account == "" || !s.forbidden[verb+" "+k.Resource+"."+k.Group], nil
 }
 
 // Unserved says that all webhooks are served.
@@ -177,6 +190,9 @@ func (s *server) Write(_ context.Context, w phases.Write) (*unstructured.Unstruc
 		return nil, s.unavailable()
 	}
 	if w.As != "" {
+		if err := ownersDenied(w); err != nil {
+			return nil, err
+		}
 		return s.try(w, w.As, true)
 	}
 	s.wrote++
@@ -200,6 +216,15 @@ func (s *server) Write(_ context.Context, w phases.Write) (*unstructured.Unstruc
 	return o, err
 }
 
+// ownersDenied is what an API server says, before any policy is asked, where a component names an owner or a finalizer that it may not.
+func ownersDenied(w phases.Write) error {
+	o := unstructured.Unstructured{Object: w.Body}
+	if len(o.GetOwnerReferences())+len(o.GetFinalizers()) == 0 {
+		return nil
+	}
+	return apierrors.NewForbidden(gr(w.Kind), w.Name, fmt.Errorf("cannot set an ownerRef on a resource you can't delete"))
+}
+
 // fenced says that the fence denies a write.
 func (s *server) fenced(w phases.Write, account string) error {
 	side := phases.SideOf(w.Kind.Group)
@@ -215,6 +240,7 @@ func (s *server) fenced(w phases.Write, account string) error {
 		return nil
 	}
 	s.denied++
+	s.tried[w.Kind.Resource+"."+w.Kind.Group] = true
 	return apierrors.NewForbidden(gr(w.Kind), w.Name, fmt.Errorf("ValidatingAdmissionPolicy '%s-%s' denied request", phases.Fence, side))
 }
 

@@ -41,7 +41,10 @@ type World struct {
 // New is a world with the programme enabled and no hosted cluster.
 func New() *World {
 	w := &World{clock: noon, cloud: &cloud{instances: map[string]bool{}}}
-	w.server = &server{now: func() time.Time { return w.clock }, objects: map[ref]*unstructured.Unstructured{}, kinds: kinds()}
+	w.server = &server{
+		now: func() time.Time { return w.clock }, objects: map[ref]*unstructured.Unstructured{}, kinds: kinds(),
+		tried: map[string]bool{}, forbidden: map[string]bool{},
+	}
 	w.store = &store{w: w, records: map[machine.Key]json.RawMessage{}, notes: map[machine.Key]json.RawMessage{}}
 	w.put(phases.ConfigMaps, map[string]any{"metadata": map[string]any{"namespace": operatorNamespace, "name": guards.ProgrammeName}})
 	w.put(scoped(phases.Standard), map[string]any{"metadata": map[string]any{"name": "default"}, "spec": map[string]any{"allowed": true}})
@@ -58,10 +61,8 @@ func (w *World) Restart() {
 		Event: func(e events.Event) { w.events = append(w.events, e) },
 		Clusters: func(ctx context.Context) ([]*unstructured.Unstructured, error) {
 			all, err := w.server.List(ctx, phases.HostedClusters, "", "")
-			for _, o := range all { // the operator's cache keeps the metadata alone
-				o.SetManagedFields(nil)
-				delete(o.Object, "spec")
-				delete(o.Object, "status")
+			for _, o := range all {
+				phases.Keep(o)
 			}
 			return all, err
 		},
