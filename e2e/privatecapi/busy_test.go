@@ -31,7 +31,7 @@ func createBusy(ctx context.Context) {
 	_, err = flows.FlowSchemas().Create(ctx, &flowcontrolv1.FlowSchema{
 		ObjectMeta: metav1.ObjectMeta{Name: busy},
 		Spec: flowcontrolv1.FlowSchemaSpec{
-			PriorityLevelConfiguration: flowcontrolv1.PriorityLevelConfigurationReference{Name: busy}, MatchingPrecedence: 1,
+			PriorityLevelConfiguration: flowcontrolv1.PriorityLevelConfigurationReference{Name: busy}, MatchingPrecedence: 2,
 			Rules: []flowcontrolv1.PolicyRulesWithSubjects{{
 				Subjects: []flowcontrolv1.Subject{{Kind: flowcontrolv1.SubjectKindUser, User: &flowcontrolv1.UserSubject{Name: busy}}},
 				ResourceRules: []flowcontrolv1.ResourcePolicyRule{{
