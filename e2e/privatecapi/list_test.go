@@ -91,7 +91,7 @@ var _ = Describe("A list", func() {
 		for i := range found {
 			Expect(found[i].Object).To(Equal(all.Items[i].Object))
 		}
-	}, NodeTimeout(4*time.Minute))
+	}, NodeTimeout(20*time.Minute))
 })
 
 func itemsOf(text []byte) *unstructured.UnstructuredList {

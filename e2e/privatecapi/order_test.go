@@ -101,5 +101,5 @@ var _ = Describe("A watch of a thousand events", func() {
 			added = append(added, fmt.Sprintf("%s, and %s by copying", is, machine))
 		}
 		Fail(fmt.Sprintf("the latest events came later by %q", added))
-	}, NodeTimeout(4*time.Minute))
+	}, NodeTimeout(10*time.Minute))
 })
