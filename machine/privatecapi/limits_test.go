@@ -149,15 +149,16 @@ func TestMigration_ends_as_the_table_says_by_each_limit_and_each_failure(t *test
 				p.until("undone", 20*time.Minute, p.rests(key, guards.Failed))
 				p.isBack(key, was, failureOf(l.from))
 				return
-			case slices.Contains(back, l.from): // by a lost record, see over
-				p.until("undone", time.Hour, p.unblocked(key, p.rests(key, guards.Failed)))
-				p.isBack(key, was, guards.AmbiguousState)
-				return
 			case l.to == guards.Unlocking:
 				p.until("free", time.Minute, p.rests(key, guards.Eligible))
 				p.isBack(key, was, "")
 			}
-			p.restart()
+			p.restart()                        // nothing is held any more
+			if slices.Contains(back, l.from) { // by a lost record, see over
+				p.until("undone", time.Hour, p.unblocked(key, p.rests(key, guards.Failed)))
+				p.isBack(key, was, guards.AmbiguousState)
+				return
+			}
 			p.until("moved", time.Hour, p.unblocked(key, p.rests(key, guards.Private)))
 			p.isMoved(key, was)
 		})
