@@ -219,7 +219,7 @@ var _ = Describe("a hosted cluster", Ordered, func() {
 		refuses(ctx, ContainSubstring("no move of it has failed"), "retry", hostedKey)
 		Expect(ask(ctx, "pause", "--yes")).To(ContainSubstring("Nothing to do: the programme is paused already."))
 		does(ctx, "pause", hostedKey)
-		does(ctx, "resume")
+		Expect(ask(ctx, "resume", "--yes")).To(And(ContainSubstring("Done."), ContainSubstring("no HostedCluster waits for its turn")))
 		says(ctx, "Eligible", "capstan.openshift.io/private-capi-paused")
 		log, err := env.Cluster.RequestsSince(ctx, began)
 		Expect(err).NotTo(HaveOccurred())
