@@ -209,6 +209,13 @@ test-private: build controlplane worlds ## Prove that unmodified managers of Clu
 test-private-reduced: build controlplane worlds ## The same with one small Cluster in each world, in minutes.
 	@$(PRIVATE) -ginkgo.label-filter='!whole'
 
+# How long the proxy of private types is under load; in `make test` it is 10 s, without the race detector.
+LOAD ?= 10m
+.PHONY: test-proxy-load
+test-proxy-load: build controlplane ## Ask a proxy that has the race detector 200 times a second for LOAD (10m), beside 100 watches.
+	@$(PROGRESS) 'capstan, -race' $(BUILD) $(RACE) -tags=$(LEAN) -o=bin/race/capstan ./cmd/capstan
+	@go test -C e2e $(RACE) -v -count=1 -timeout 3h ./privatecapi -args -ginkgo.no-color -ginkgo.label-filter=load -load=$(LOAD) -load.bin=../../bin/race
+
 .PHONY: screenshots
 screenshots: build controlplane ## Take the docs' screenshots of the dashboard anew.
 	@$(PAGE) -ginkgo.focus=screenshots -screenshots=$(CURDIR)/docs/screenshots

@@ -10,20 +10,25 @@ import (
 var private = map[string]struct {
 	fires, quiet string
 	from         time.Duration
+	// ends are those that fire it and then have nothing more to say, after 15 minutes.
+	ends string
 }{
 	"CapstanPrivateCAPIShimFailing": {
 		"  hypershift_conversion_webhook_requests_total{pod=\"a\"} 0+20x60\n  hypershift_conversion_webhook_errors_total{pod=\"a\",reason=\"route\"} 0+2x60\n",
 		"  hypershift_conversion_webhook_requests_total{pod=\"a\"} 0+200x60\n  hypershift_conversion_webhook_errors_total{pod=\"a\",reason=\"route\"} 0+2x60\n", 5 * time.Minute,
+		"  hypershift_conversion_webhook_requests_total{pod=\"a\"} 0+20x200\n  hypershift_conversion_webhook_errors_total{pod=\"a\",reason=\"route\"} 0+2x30 60x170\n",
 	},
 	"CapstanPrivateCAPIShimAbsent": {
 		"  up{job=\"capstan-capi-shim\",pod=\"a\"} 0x60\n",
 		"  up{job=\"capstan-capi-shim\",pod=\"a\"} 0x60\n  up{job=\"capstan-capi-shim\",pod=\"b\"} 1x60\n", 10 * time.Minute,
+		"  up{job=\"capstan-capi-shim\",pod=\"a\"} 0x30 1x170\n",
 	},
 	"CapstanAPIProxySlow": {
-		buckets("0+5x60", "0+10x60"), buckets("0+10x60", "0+10x60"), 10 * time.Minute,
+		buckets("0+5x60", "0+10x60"), buckets("0+10x60", "0+10x60"), 10 * time.Minute, buckets("0+5x30 160+10x170", "0+10x200"),
 	},
 	"CapstanAPIProxyTranslationErrors": {
 		"  hypershift_api_proxy_translation_errors_total{namespace=\"n\",pod=\"a\"} 0+1x60\n", "  hypershift_api_proxy_translation_errors_total{namespace=\"n\",pod=\"a\"} 3x60\n", 5 * time.Minute,
+		"  hypershift_api_proxy_translation_errors_total{namespace=\"n\",pod=\"a\"} 0+1x30 30x170\n",
 	},
 }
 
@@ -33,7 +38,7 @@ func buckets(fast, all string) string {
 	return name + "\"0.1\"} " + fast + "\n" + name + "\"0.5\"} " + all + "\n" + name + "\"+Inf\"} " + all + "\n"
 }
 
-func TestPrivateRules_fire_for_what_they_are_about_and_for_nothing_else(t *testing.T) {
+func TestPrivateRules_fire_for_what_they_are_about_and_for_nothing_else_and_end_with_it(t *testing.T) {
 	rules := rulesOf(t, "../../deploy/privatecapi/alerts.yaml")
 	if len(rules) != len(private) {
 		t.Errorf("there are %d rules, of which %d are tried", len(rules), len(private))
@@ -50,6 +55,10 @@ func TestPrivateRules_fire_for_what_they_are_about_and_for_nothing_else(t *testi
 			}
 			if moments := firing(t, rule, c.quiet, 20*time.Minute); len(moments) > 0 {
 				t.Errorf("it fires at %v without a reason", moments)
+			}
+			const ends, memory = 15 * time.Minute, 6 * time.Minute
+			if moments := firing(t, rule, c.ends, time.Hour); len(moments) == 0 || slices.Max(moments) > ends+memory {
+				t.Errorf("its cause ends at %s, and it fires at %v", ends, moments)
 			}
 		})
 	}

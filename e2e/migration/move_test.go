@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -44,23 +43,30 @@ func of(group, resource string) schema.GroupVersionResource {
 // create makes an object of whatever kind, and then its status.
 func create(ctx context.Context, group, resource, kind, in, name string, owner *unstructured.Unstructured, spec, status map[string]any) *unstructured.Unstructured {
 	GinkgoHelper()
+	return createIn(ctx, of(group, resource), kind, in, name, owner, spec, status)
+}
+
+func createIn(ctx context.Context, gvr schema.GroupVersionResource, kind, in, name string, owner *unstructured.Unstructured, spec, status map[string]any) *unstructured.Unstructured {
+	GinkgoHelper()
 	o := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
-	o.SetAPIVersion(of(group, resource).GroupVersion().String())
+	o.SetAPIVersion(gvr.GroupVersion().String())
 	o.SetKind(kind)
 	o.SetNamespace(in)
 	o.SetName(name)
-	o.SetFinalizers([]string{"test.example.com/" + resource})
+	o.SetFinalizers([]string{"test.example.com/" + gvr.Resource})
+	o.SetLabels(map[string]string{standard + "/cluster-name": hostedName})
+	o.SetAnnotations(map[string]string{"note": standard + "/v1beta1"})
 	if owner != nil {
 		o.SetOwnerReferences([]metav1.OwnerReference{ownedBy(owner)})
 	}
-	made, err := objects.Resource(of(group, resource)).Namespace(in).Create(ctx, o, metav1.CreateOptions{})
-	Expect(err).NotTo(HaveOccurred())
+	made, err := objects.Resource(gvr).Namespace(in).Create(ctx, o, metav1.CreateOptions{})
+	Expect(err).NotTo(HaveOccurred(), "%s %s", kind, name)
 	if status == nil {
 		return made
 	}
 	made.Object["status"] = status
-	made, err = objects.Resource(of(group, resource)).Namespace(in).UpdateStatus(ctx, made, metav1.UpdateOptions{})
-	Expect(err).NotTo(HaveOccurred())
+	made, err = objects.Resource(gvr).Namespace(in).UpdateStatus(ctx, made, metav1.UpdateOptions{})
+	Expect(err).NotTo(HaveOccurred(), "%s %s", kind, name)
 	return made
 }
 
@@ -69,7 +75,7 @@ func ownedBy(o *unstructured.Unstructured) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Name: o.GetName(), UID: o.GetUID(), Controller: &yes, BlockOwnerDeletion: &yes}
 }
 
-// createHosted makes a hosted cluster with two machines, and what belongs to them.
+// createHosted makes a hosted cluster with machines, of which one has failed and one is of each platform, and what belongs to them.
 func createHosted(ctx context.Context) {
 	GinkgoHelper()
 	Expect(env.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: hostedNamespace}})).To(Succeed())
@@ -89,13 +95,14 @@ func createHosted(ctx context.Context) {
 			"spec":     map[string]any{"clusterName": hostedName, "bootstrap": map[string]any{"dataSecretName": "data"}, "infrastructureRef": reference("TestMachineTemplate", hostedName)},
 		},
 	}, map[string]any{"replicas": int64(2), "observedGeneration": int64(1)})
-	for _, name := range machines() {
-		m := create(ctx, standard, "machines", "Machine", namespace, name, set, map[string]any{
-			"clusterName": hostedName, "bootstrap": map[string]any{"dataSecretName": "data-" + name}, "infrastructureRef": reference("TestMachine", name),
-		}, map[string]any{"phase": "Running"})
-		create(ctx, provider+standard, "testmachines", "TestMachine", namespace, name, m, map[string]any{"providerID": "test:///" + name}, map[string]any{"ready": true})
-		Expect(env.Client.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "data-" + name, OwnerReferences: []metav1.OwnerReference{ownedBy(m)}}})).To(Succeed())
+	for name, state := range map[string]struct{ machine, infrastructure map[string]any }{
+		hostedName + "-0": {map[string]any{"phase": "Running"}, map[string]any{"ready": true}},
+		failed:            {hasFailed, map[string]any{"ready": false, "failureReason": "CreateError"}},
+	} {
+		m := createMachine(ctx, name, provider+standard, "TestMachine", set, state.machine)
+		create(ctx, provider+standard, "testmachines", "TestMachine", namespace, name, m, map[string]any{"providerID": "test:///" + name}, state.infrastructure)
 	}
+	createPlatforms(ctx, top, set)
 	for _, name := range []string{"control-plane-operator", "cluster-api", "capi-provider"} {
 		createComponent(ctx, name)
 	}
@@ -114,7 +121,25 @@ func createOldOperator(ctx context.Context) {
 	})).To(Succeed())
 }
 
-func machines() []string { return []string{hostedName + "-0", hostedName + "-1"} }
+// failed is a machine that has failed, and will not do better.
+const failed = hostedName + "-1"
+
+var hasFailed = map[string]any{
+	"phase": "Failed",
+	"conditions": []any{map[string]any{
+		"type": "Ready", "status": "False", "reason": "InstanceTerminated", "message": "it is gone", "lastTransitionTime": "2026-01-01T00:00:00Z",
+	}},
+	"deprecated": map[string]any{"v1beta1": map[string]any{"failureReason": "CreateError", "failureMessage": "it is gone"}},
+}
+
+// machines are all that there are.
+func machines() []string {
+	all := []string{hostedName + "-0", failed}
+	for _, name := range names() {
+		all = append(all, hostedName+"-"+name)
+	}
+	return all
+}
 
 // createComponent makes a Deployment that kwok lets run, and an account that may do what Cluster API's do.
 func createComponent(ctx context.Context, name string) {
@@ -151,102 +176,107 @@ func told(o *unstructured.Unstructured) string {
 	return fmt.Sprint(conditions, o.GetAnnotations())
 }
 
-// stored are the specs and statuses of one side, by kind and name.
-func stored(ctx context.Context, base string) map[string]map[string]any {
-	GinkgoHelper()
-	found := map[string]map[string]any{}
-	for _, gvr := range []schema.GroupVersionResource{of(base, "clusters"), of(base, "machinesets"), of(base, "machines"), of(provider+base, "testmachines")} {
-		list, err := objects.Resource(gvr).Namespace(namespace).List(ctx, metav1.ListOptions{})
-		Expect(err).NotTo(HaveOccurred())
-		for i := range list.Items {
-			o := &list.Items[i]
-			found[o.GetKind()+"/"+o.GetName()] = map[string]any{"spec": o.Object["spec"], "status": o.Object["status"], "finalizers": o.GetFinalizers()}
-		}
-	}
-	return found
-}
-
-func secretUIDs(ctx context.Context) map[string]types.UID {
-	GinkgoHelper()
-	found := map[string]types.UID{}
-	for _, name := range machines() {
-		secret := &corev1.Secret{}
-		Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "data-" + name}, secret)).To(Succeed())
-		found[name] = secret.UID
-	}
-	return found
-}
-
 var _ = Describe("a hosted cluster", Ordered, func() {
-	var operator *harness.Operator
-	var began cluster.Mark
+	var (
+		operator *harness.Operator
+		metrics  *harness.Metrics
+		began    cluster.Mark
+		// What there was before the first move, of Cluster API, and of what belongs to that.
+		before, untouched map[string]string
+		secrets           map[string]types.UID
+	)
 	AfterAll(func() {
 		if operator != nil {
 			Expect(operator.Stop()).To(Succeed())
 		}
 	})
 
-	It("moves to private types, and what belongs to it stays", func(ctx SpecContext) {
+	It("waits while the programme or it itself is paused, and says so", func(ctx SpecContext) {
 		Expect(env.Begin(ctx, harness.World{})).To(Succeed())
 		Expect(env.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "hypershift"}})).To(Succeed())
 		for _, o := range shippedFor() {
 			Expect(env.Client.Create(ctx, o)).To(Succeed())
 		}
 		createHosted(ctx)
-		before, secrets := stored(ctx, standard), secretUIDs(ctx)
-		Expect(before).To(HaveLen(6))
+		before, secrets, untouched = stored(ctx, standard), secretUIDs(ctx), agentUIDs(ctx)
+		Expect(len(before)).To(BeNumerically(">", 2*len(platforms)))
 		createOldOperator(ctx)
-		Expect(env.Client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: harness.OperatorNamespace, Name: "capstan-private-capi"}})).To(Succeed())
+		Expect(env.Client.Create(ctx, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: harness.OperatorNamespace, Name: "capstan-private-capi"}, Data: map[string]string{"paused": "true"},
+		})).To(Succeed())
 		var err error
 		began, err = env.Cluster.Mark(ctx)
 		Expect(err).NotTo(HaveOccurred())
-		operator, err = env.StartOperator(harness.OperatorOptions{Arguments: []string{"--private-capi-image=registry.example.com/capstan:1", "--legacy-operator=hypershift/operator"}})
+		metrics, err = env.NewMetrics(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		operator, err = env.StartOperator(harness.OperatorOptions{Arguments: append(metrics.Arguments(),
+			"--private-capi-image=registry.example.com/capstan:1", "--legacy-operator=hypershift/operator")})
 		Expect(err).NotTo(HaveOccurred())
 
+		says(ctx, "Eligible", "paused")
+		tells(ctx, metrics, pendingMetric+" 1", migratedMetric+" 0", stateMetric(`Eligible`)+" 1")
+		refuses(ctx, ContainSubstring("it is not on private types"), "revert", hostedKey)
+		refuses(ctx, ContainSubstring("no move of it has failed"), "retry", hostedKey)
+		Expect(ask(ctx, "pause", "--yes")).To(ContainSubstring("Nothing to do: the programme is paused already."))
+		does(ctx, "pause", hostedKey)
+		Expect(ask(ctx, "resume", "--yes")).To(And(ContainSubstring("Done."), ContainSubstring("no HostedCluster waits for its turn")))
+		says(ctx, "Eligible", "capstan.openshift.io/private-capi-paused")
+		log, err := env.Cluster.RequestsSince(ctx, began)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(log.By(harness.UserAgent).Writes().Where(func(r cluster.Request) bool { return r.Namespace == namespace })).To(BeEmpty())
+	}, SpecTimeout(6*time.Minute))
+
+	It("moves to private types once it may, and what belongs to it stays", func(ctx SpecContext) {
+		does(ctx, "resume", hostedKey)
+		eventually(ctx, "the lock", func(ctx context.Context) error {
+			if _, locked := hosted(ctx).GetAnnotations()["hypershift.openshift.io/migration-in-progress"]; !locked {
+				return errors.New(told(hosted(ctx)))
+			}
+			return nil
+		})
+		tells(ctx, metrics, startMetric)
+		refuses(ctx, ContainSubstring("it is locked: a move is under way"), "revert", hostedKey)
+		refuses(ctx, ContainSubstring("it is locked: a move is under way"), "retry", hostedKey)
 		eventually(ctx, "the hosted cluster to have private types, and no lock", func(ctx context.Context) error {
 			return isFree(ctx, "hypershift.openshift.io/private-capi-types", "true")
 		})
 
 		Expect(stored(ctx, standard)).To(BeEmpty())
-		after := stored(ctx, private)
-		Expect(after).To(HaveLen(len(before)))
-		for name, was := range before {
-			is := after[name]
-			text := strings.NewReplacer(provider+private, provider+standard).Replace(fmt.Sprint(is["spec"]))
-			Expect(text).To(Equal(fmt.Sprint(was["spec"])), name)
-			Expect(is["finalizers"]).To(Equal(was["finalizers"]), name)
-		}
+		expectMoved(before, stored(ctx, private))
 		Expect(secretUIDs(ctx)).To(Equal(secrets))
-		for _, name := range machines() {
-			secret := &corev1.Secret{}
-			Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "data-" + name}, secret)).To(Succeed())
-			Expect(secret.OwnerReferences).To(HaveLen(1))
-			Expect(secret.OwnerReferences[0].APIVersion).To(Equal(private + "/" + version))
-		}
+		expectOwned(ctx, private)
+		Expect(agentUIDs(ctx)).To(Equal(untouched))
 		deployment := &appsv1.Deployment{}
 		Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "cluster-api"}, deployment)).To(Succeed())
 		Expect(*deployment.Spec.Replicas).To(BeEquivalentTo(1))
 		Expect(deployment.Spec.Template.Spec.InitContainers).To(HaveLen(1))
 		Expect(deployment.Annotations).NotTo(HaveKey(ContainSubstring("capstan.openshift.io/")))
-		expectNoMachineDeletedWithFinalizers(ctx, began)
+		expectNoMachineMadeOrDeleted(ctx, began, len(before))
+		tells(ctx, metrics, pendingMetric+" 0", migratedMetric+" 1", stateMetric(`Private`)+" 1", durationMetric+" 1", attention+" 0")
+		refuses(ctx, ContainSubstring("no move of it has failed"), "retry", hostedKey)
 	}, SpecTimeout(6*time.Minute))
 
-	It("moves back where that is asked for, and again once the mark is taken off", func(ctx SpecContext) {
-		before := stored(ctx, private)
-		annotate(ctx, `{"capstan.openshift.io/private-capi-revert":"please"}`)
+	It("moves back where that is asked for, and again once another try is", func(ctx SpecContext) {
+		does(ctx, "revert", hostedKey)
 		eventually(ctx, "the hosted cluster to have standard types, and no lock", func(ctx context.Context) error {
 			return isFree(ctx, "hypershift.openshift.io/migration-failed", "reverted")
 		})
 		Expect(stored(ctx, private)).To(BeEmpty())
-		Expect(stored(ctx, standard)).To(HaveLen(len(before)))
+		expectMoved(before, stored(ctx, standard))
+		Expect(secretUIDs(ctx)).To(Equal(secrets))
+		expectOwned(ctx, standard)
 		deployment := &appsv1.Deployment{}
 		Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "cluster-api"}, deployment)).To(Succeed())
 		Expect(deployment.Spec.Template.Spec.InitContainers).To(BeEmpty())
+		tells(ctx, metrics, migratedMetric+" 0", failedMetric(`reverted`)+" 1", stateMetric(`Failed`)+" 1", attention+" 1")
+		refuses(ctx, ContainSubstring("a move of it has failed: reverted"), "revert", hostedKey)
 
-		annotate(ctx, `{"hypershift.openshift.io/migration-failed":null}`)
+		does(ctx, "retry", hostedKey)
 		eventually(ctx, "the hosted cluster to have private types again, and no lock", func(ctx context.Context) error {
 			return isFree(ctx, "hypershift.openshift.io/private-capi-types", "true")
 		})
+		expectMoved(before, stored(ctx, private))
+		tells(ctx, metrics, migratedMetric+" 1", failedMetric(`reverted`)+" 0", attention+" 0")
 	}, SpecTimeout(6*time.Minute))
 
 	It("does not need the old operator any more, which loses its replicas", func(ctx SpecContext) {
@@ -263,6 +293,7 @@ var _ = Describe("a hosted cluster", Ordered, func() {
 			return nil
 		})
 		Expect(old.Annotations).To(HaveKeyWithValue("capstan.openshift.io/replicas-before", "1"))
+		refuses(ctx, ContainSubstring("the old operator is not kept any more"), "revert", hostedKey)
 		log, err := env.Cluster.RequestsSince(ctx, began)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(log.Where(func(r cluster.Request) bool {
@@ -279,36 +310,4 @@ func isFree(ctx context.Context, key, value string) error {
 		return errors.New(told(o))
 	}
 	return nil
-}
-
-// annotate patches the annotations of the hosted cluster, as an administrator.
-func annotate(ctx context.Context, annotations string) {
-	GinkgoHelper()
-	_, err := objects.Resource(of(hypershift, "hostedclusters")).Namespace(hostedNamespace).Patch(ctx, hostedName, types.MergePatchType,
-		[]byte(`{"metadata":{"annotations":`+annotations+`}}`), metav1.PatchOptions{})
-	Expect(err).NotTo(HaveOccurred())
-}
-
-// expectNoMachineDeletedWithFinalizers asks the audit log: whoever deleted an object of Cluster API was the operator, after it had
-// taken its finalizers off, and the garbage collector deleted none.
-func expectNoMachineDeletedWithFinalizers(ctx context.Context, began cluster.Mark) {
-	GinkgoHelper()
-	log, err := env.Cluster.RequestsSince(ctx, began)
-	Expect(err).NotTo(HaveOccurred())
-	deletions := log.Where(func(r cluster.Request) bool {
-		return (r.Verb == "delete" || r.Verb == "deletecollection") && r.Code < 300 && strings.HasSuffix(r.APIGroup, standard) && r.Namespace == namespace
-	})
-	Expect(deletions).NotTo(BeEmpty())
-	Expect(deletions.By(harness.UserAgent)).To(HaveLen(len(deletions)))
-	for _, deletion := range deletions {
-		patched := log.Where(func(r cluster.Request) bool {
-			return r.Verb == "patch" && r.Code == 200 && r.APIGroup == deletion.APIGroup && r.Resource == deletion.Resource && r.Name == deletion.Name &&
-				r.IsBy(harness.UserAgent) && r.Time.Before(deletion.Time)
-		})
-		Expect(patched).NotTo(BeEmpty(), deletion.String())
-	}
-	gone := log.Where(func(r cluster.Request) bool {
-		return r.Verb == "delete" && r.Code < 300 && strings.HasSuffix(r.APIGroup, private) && r.Namespace == namespace
-	})
-	Expect(gone).To(BeEmpty())
 }

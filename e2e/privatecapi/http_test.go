@@ -22,38 +22,6 @@ import (
 
 const machines = "/apis/" + standard + "/" + version + "/machines"
 
-var _ = Describe("A list", func() {
-	It("is the same in pages and as a whole", func(ctx SpecContext) {
-		in := namespace(ctx)
-		const many = 600
-		behind := stored.dynamic.Resource(resource(private, version, "machines")).Namespace(in)
-		for i := range many {
-			of := object("", "Machine", fmt.Sprintf("m-%04d", i), machineSpec)
-			of.SetAPIVersion(private + "/" + version)
-			_, err := behind.Create(ctx, of, metav1.CreateOptions{})
-			Expect(err).NotTo(HaveOccurred())
-		}
-		client := seen.dynamic.Resource(resource(standard, version, "machines")).Namespace(in)
-		whole, err := client.List(ctx, metav1.ListOptions{})
-		Expect(err).NotTo(HaveOccurred())
-		Expect(whole.Items).To(HaveLen(many))
-		Expect(whole.Items).NotTo(mention(private))
-		count, options := 0, metav1.ListOptions{Limit: 70}
-		for {
-			page, err := client.List(ctx, options)
-			Expect(err).NotTo(HaveOccurred())
-			for _, of := range page.Items {
-				Expect(of.GetName()).To(Equal(whole.Items[count].GetName()))
-				count++
-			}
-			if options.Continue = page.GetContinue(); options.Continue == "" {
-				break
-			}
-		}
-		Expect(count).To(Equal(many))
-	}, NodeTimeout(4*time.Minute))
-})
-
 var _ = Describe("HTTP", func() {
 	It("is answered as it is for a client that could unpack, and for HEAD", func(ctx SpecContext) {
 		code, body, header, err := front.get(ctx, machines, map[string]string{"Accept-Encoding": "gzip", "Accept": "application/json"})

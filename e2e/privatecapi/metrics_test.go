@@ -32,3 +32,23 @@ func asObject(of runtime.Object) (*unstructured.Unstructured, error) {
 	}
 	return nil, fmt.Errorf("%T is no object", of)
 }
+
+var _ = Describe("What a proxy counts", func() {
+	It("is there by the names that alerts and dashboards ask for", func(ctx SpecContext) {
+		own := startProxy(ctx, plane.Kubeconfig())
+		code, text, _, err := own.get(ctx, machines, map[string]string{"Accept": "application/json"})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(code).To(Equal(200), text)
+		code, text, _, err = own.send(ctx, "POST", "/apis/"+standard+"/"+version+"/namespaces/default/machines", "{", map[string]string{"Content-Type": "application/json"})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(code).To(Equal(400), text)
+		_, body, _, err := own.get(ctx, own.Health+"/metrics", nil)
+		Expect(err).NotTo(HaveOccurred())
+		for _, name := range []string{
+			`requests_total\{class="mapped",code="200",verb="list"\} 1`, `request_duration_seconds_count\{.*verb="list"\} 1`, `overhead_seconds_count\{class="mapped"\} [12]`,
+			`translation_errors_total\{class="mapped",direction="to server"\} 1`, `open_watches 0`,
+		} {
+			Expect(body).To(MatchRegexp("(?m)^hypershift_api_proxy_" + name + "$"))
+		}
+	})
+})

@@ -2,7 +2,9 @@ package shim_test
 
 import (
 	"context"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -10,6 +12,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/deploy/privatecapi"
@@ -22,14 +25,14 @@ const stopGrace = 15 * time.Second
 
 // process is a child process that serves the shim on a loopback address, as deploy's ServiceAccount.
 type process struct {
-	address, health, dir string
-	child                *cluster.Process
+	address, health, metrics, dir string
+	child                         *cluster.Process
 }
 
 // newShim finds a place for a shim and certifies it; nothing is started.
 func newShim(ctx context.Context) *process {
 	GinkgoHelper()
-	s := &process{address: freeAddress(ctx), health: freeAddress(ctx)}
+	s := &process{address: freeAddress(ctx), health: freeAddress(ctx), metrics: freeAddress(ctx)}
 	s.dir = filepath.Join(env.Cluster.Dir(), "shim-"+s.address)
 	Expect(os.MkdirAll(s.dir, 0o700)).To(Succeed())
 	certificate, key, err := env.Cluster.Serving("127.0.0.1")
@@ -57,13 +60,28 @@ func (s *process) start(ctx context.Context) {
 	binary, err := filepath.Abs(filepath.Join(bin, "capi-shim"))
 	Expect(err).NotTo(HaveOccurred())
 	s.child, err = env.Cluster.Spawn("the shim", filepath.Join(s.dir, "log"), binary, "--kubeconfig="+kubeconfig, "--address="+s.address,
-		"--cert-dir="+s.dir, "--routes="+filepath.Join(s.dir, "routes.yaml"), "--metrics-address=0", "--health-address="+s.health, "--drain=50ms")
+		"--cert-dir="+s.dir, "--routes="+filepath.Join(s.dir, "routes.yaml"), "--metrics-address="+s.metrics, "--health-address="+s.health, "--drain=50ms")
 	Expect(err).NotTo(HaveOccurred())
 	eventually(ctx, "waiting for the shim", s.ready)
 }
 
 func (s *process) ready(ctx context.Context) error {
 	return harness.Ready(ctx, "the shim", "http://"+s.health)
+}
+
+// counted is what it tells Prometheus.
+func (s *process) counted(ctx context.Context) string {
+	GinkgoHelper()
+	by, err := rest.HTTPClientFor(&rest.Config{TLSClientConfig: rest.TLSClientConfig{CAData: env.Cluster.Config().CAData}})
+	Expect(err).NotTo(HaveOccurred())
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+s.metrics+"/metrics", http.NoBody)
+	Expect(err).NotTo(HaveOccurred())
+	response, err := by.Do(request)
+	Expect(err).NotTo(HaveOccurred())
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	Expect(err).NotTo(HaveOccurred())
+	return string(text)
 }
 
 // stop ends it in order.

@@ -75,6 +75,14 @@ var _ = Describe("the shim", Ordered, func() {
 		)))
 	})
 
+	It("counts what it was sent, how long it took, and what it could not convert", func(ctx SpecContext) {
+		Expect(shim.counted(ctx)).To(And(
+			MatchRegexp(`(?m)^hypershift_conversion_webhook_requests_total(\{.*\})? [1-9]`),
+			MatchRegexp(`(?m)^hypershift_conversion_webhook_duration_seconds_count(\{.*\})? [1-9]`),
+			MatchRegexp(`(?m)^hypershift_conversion_webhook_errors_total(\{.*\})? [1-9]`),
+		))
+	})
+
 	It("while it is down stops no other kind's garbage collection, no read at the storage version, and no deletion of a namespace", func(ctx SpecContext) {
 		where := namespace(ctx)
 		machine := old(where.Name, "m")

@@ -199,7 +199,11 @@ func (c controllers) reconcileMachine(m *unstructured.Unstructured) {
 			"metadata": map[string]any{"namespace": c.namespace, "name": "user-data-" + m.GetName(), "ownerReferences": []any{owner(m, true)}},
 		}}, false)
 	}
-	m.Object["status"] = map[string]any{"phase": "Running", "observedGeneration": m.GetGeneration(), "conditions": []any{map[string]any{"type": "Ready", "status": "True"}}}
+	phase, ready := "Running", "True"
+	if c.w.failing[m.GetName()] {
+		phase, ready = "Failed", "False"
+	}
+	m.Object["status"] = map[string]any{"phase": phase, "observedGeneration": m.GetGeneration(), "conditions": []any{map[string]any{"type": "Ready", "status": ready}}}
 	c.write(phases.Replace, k, m, true)
 }
 

@@ -13,6 +13,9 @@ import (
 	phases "github.com/capstan-capi/capstan/phases/privatecapi"
 )
 
+// Fail has the instances of the Machines of a name fail: their controllers tell so from then on.
+func (w *World) Fail(name string) { w.failing[name] = true }
+
 // AddSecret adds a Secret that a Machine of the standard side owns, which the fence does not keep anybody from.
 func (w *World) AddSecret(key machine.Key, name, machine string) {
 	of := w.server.objects[refOf(kind("machines", phases.Standard), w.namespaceOf(key), machine)]

@@ -36,11 +36,13 @@ type World struct {
 	events []events.Event
 	// Ignoring has the old operator write whoever owns a HostedCluster, and NotNeeded says that it is not kept.
 	Ignoring, NotNeeded bool
+	// failing are the names of Machines whose instances have failed.
+	failing map[string]bool
 }
 
 // New is a world with the programme enabled and no hosted cluster.
 func New() *World {
-	w := &World{clock: noon, cloud: &cloud{instances: map[string]bool{}}}
+	w := &World{clock: noon, cloud: &cloud{instances: map[string]bool{}}, failing: map[string]bool{}}
 	w.server = &server{
 		now: func() time.Time { return w.clock }, objects: map[ref]*unstructured.Unstructured{}, kinds: kinds(),
 		tried: map[string]bool{}, forbidden: map[string]bool{},
