@@ -28,6 +28,8 @@ type Proxy struct {
 	silence  time.Duration
 	patience time.Duration
 	forward  *httputil.ReverseProxy
+	// beginnings are buffers for the beginning of an answer.
+	beginnings pool
 	// streams are those of another protocol, which the server of HTTP knows nothing of any more.
 	streams sync.WaitGroup
 }
@@ -42,12 +44,14 @@ func New(config *rest.Config, registry prometheus.Registerer, log logr.Logger) (
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{upstream: upstream, metrics: metrics, room: newBudget(heldLimit), log: log, silence: firstByte, patience: pieceTimeout}
+	p := &Proxy{
+		upstream: upstream, metrics: metrics, room: newBudget(heldLimit), log: log, silence: firstByte, patience: pieceTimeout,
+		beginnings: pool{size: smallBody},
+	}
 	p.forward = &httputil.ReverseProxy{
 		Rewrite:        p.address,
 		Transport:      p,
-		FlushInterval:  -1,
-		BufferPool:     &pool{},
+		BufferPool:     &pool{size: copyBuffer},
 		ErrorLog:       libraryLog(log),
 		ModifyResponse: p.answer,
 		ErrorHandler:   p.failed,
@@ -154,8 +158,11 @@ func (t *teller) Write(b []byte) (int, error) {
 	return t.ResponseWriter.Write(b)
 }
 
-// FlushError is for http.ResponseController.
+// FlushError is for http.ResponseController. A document goes on when there is enough of it.
 func (t *teller) FlushError() error {
+	if !t.of.flushes() {
+		return nil
+	}
 	defer t.of.waited(time.Now())
 	defer t.bounded()()
 	return http.NewResponseController(t.ResponseWriter).Flush()
@@ -184,8 +191,11 @@ func (t *teller) WriteHeader(code int) {
 // Unwrap is for http.ResponseController.
 func (t *teller) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
-// pool has the reverse proxy's buffers used again.
-type pool struct{ buffers sync.Pool }
+// pool has buffers of one size used again.
+type pool struct {
+	buffers sync.Pool
+	size    int
+}
 
 const copyBuffer = 16 << 10
 
@@ -193,7 +203,7 @@ func (p *pool) Get() []byte {
 	if buffer, ok := p.buffers.Get().(*[]byte); ok {
 		return *buffer
 	}
-	return make([]byte, copyBuffer)
+	return make([]byte, p.size)
 }
 
 func (p *pool) Put(buffer []byte) { p.buffers.Put(&buffer) }
