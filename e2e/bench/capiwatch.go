@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// openWatches are held open; settle is how long they rest before memory is read.
-	openWatches, settle = 500, 5 * time.Second
+	// openWatches are held open; settle is how long they rest before memory is read:
+	// a few times what the proxy waits for before it gives memory back.
+	openWatches, settle = 500, 8 * time.Second
 	// delayWatchers see every event of delayTurn, of which there is one each eventEvery; each arm has delayRounds turns in a run.
 	delayWatchers, delayTurn, eventEvery, delayRounds = 50, 3 * time.Second, 10 * time.Millisecond, 3
 )

@@ -18,25 +18,27 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// BenchmarkProxy makes requests for a Machine of 4 KiB to a server that does nothing, straight, by a reverse proxy that copies
+// BenchmarkProxy makes requests for a Machine of 4 KiB, or for 150 of them, to a server that does nothing, straight, by a reverse proxy that copies
 // bytes, and by the proxy. All of them are this process: what an arm takes of the processor beyond another one is what is in between.
 func BenchmarkProxy(b *testing.B) {
 	stored := []byte(`{"apiVersion":"` + private + `/v1beta2","kind":"Machine","spec":{"infrastructureRef":{"apiGroup":"infrastructure.` + private +
 		`"},"text":"` + strings.Repeat("text ", 800) + `"}}`)
 	said := bytes.ReplaceAll(stored, []byte(private), []byte(standard))
-	server := benchServer(b, stored)
+	list := []byte(`{"kind":"MachineList","items":[` + strings.TrimSuffix(strings.Repeat(string(stored)+",", 150), ",") + `]}`)
+	server := benchServer(b, stored, list)
 	config := &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
 	for _, verb := range []struct {
 		method, path, contentType string
 		body                      []byte
 	}{
 		{http.MethodGet, machines + "/m", "", nil},
+		{http.MethodGet, machines, "", nil},
 		{http.MethodPost, machines, "application/json", said},
 		{http.MethodPatch, machines + "/m", "application/merge-patch+json", []byte(`{"metadata":{"annotations":{"turn":"1"}}}`)},
 		{http.MethodPatch, machines + "/m?fieldManager=bench", "application/apply-patch+yaml", said},
 	} {
 		for name, at := range map[string]string{"direct": server.URL, "copy": benchCopy(b, config), "proxy": benchProxy(b, config)} {
-			b.Run(strings.ReplaceAll(verb.method+" "+verb.contentType, "/", " ")+"/"+name, func(b *testing.B) {
+			b.Run(strings.ReplaceAll(verb.method+" "+strings.TrimPrefix(verb.path, machines)+" "+verb.contentType, "/", " ")+"/"+name, func(b *testing.B) {
 				client := server.Client()
 				before := processorTime(b)
 				for range b.N {
@@ -62,12 +64,16 @@ func BenchmarkProxy(b *testing.B) {
 	}
 }
 
-// benchServer answers everything with an object, by HTTP/2 as API servers do.
-func benchServer(b *testing.B, object []byte) *httptest.Server {
+// benchServer answers everything with an object or a list, by HTTP/2 as API servers do.
+func benchServer(b *testing.B, object, list []byte) *httptest.Server {
 	b.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/json")
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/machines") {
+			_, _ = w.Write(list)
+			return
+		}
 		_, _ = w.Write(object)
 	}))
 	server.EnableHTTP2 = true

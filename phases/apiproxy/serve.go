@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -87,6 +88,12 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	group.Go(func() error {
 		s.awaitServer(ended)
+		return nil
+	})
+	group.Go(func() error {
+		ticker := time.NewTicker(tidyAfter)
+		defer ticker.Stop()
+		tidy(ended, ticker.C, s.proxy.asked.Load, debug.FreeOSMemory)
 		return nil
 	})
 	context.AfterFunc(ended, func() { s.ending.Store(true) })
@@ -182,7 +189,7 @@ func (u *upstream) isReady(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	response, err := u.transport.RoundTrip(request)
+	response, err := u.documents.RoundTrip(request)
 	if err != nil {
 		return false
 	}

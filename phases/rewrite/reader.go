@@ -8,7 +8,7 @@ import (
 
 // What a stream holds at rest, and what it holds at most of what it has read.
 const (
-	restSize = 4 << 10
+	restSize = 1 << 10
 	// A watch's event is passed on in one go, unless it is longer than this.
 	eventSize = 32 << 10
 )
@@ -27,7 +27,7 @@ func buffer(from *sync.Pool, size int) *[]byte {
 
 // Reader reads a JSON body from another reader and rewrites it on the way. It
 // holds 64 KiB of it at most, and what it becomes; between the events of a
-// watch 4 KiB. What is malformed, or is cut off, or makes it panic, ends in an
+// watch 1 KiB. What is malformed, or is cut off, or makes it panic, ends in an
 // *Error and never in io.EOF.
 type Reader struct {
 	src     io.Reader

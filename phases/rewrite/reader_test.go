@@ -207,7 +207,7 @@ func TestAWatchAtRestHoldsLittle(t *testing.T) {
 	if _, err := io.ReadFull(reader, make([]byte, 3*len(event))); err != nil {
 		t.Fatal(err)
 	}
-	if held := reader.Held(); held > 8<<10 {
+	if held := reader.Held(); held > 2<<10 {
 		t.Errorf("%d bytes are held between events", held)
 	}
 }
