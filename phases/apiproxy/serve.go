@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -93,7 +92,7 @@ func (s *Server) Run(ctx context.Context) error {
 	group.Go(func() error {
 		ticker := time.NewTicker(tidyAfter)
 		defer ticker.Stop()
-		tidy(ended, ticker.C, s.proxy.asked.Load, debug.FreeOSMemory)
+		tidy(ended, ticker.C, s.proxy.asked.Load, giveBack)
 		return nil
 	})
 	context.AfterFunc(ended, func() { s.ending.Store(true) })

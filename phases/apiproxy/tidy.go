@@ -2,6 +2,8 @@ package apiproxy
 
 import (
 	"context"
+	"runtime"
+	"runtime/debug"
 	"time"
 )
 
@@ -25,4 +27,10 @@ func tidy(ctx context.Context, ticks <-chan time.Time, asked func() int64, free 
 		}
 		seen = now
 	}
+}
+
+// giveBack collects twice: what is kept to be used again is let go of by the second collection only.
+func giveBack() {
+	runtime.GC()
+	debug.FreeOSMemory()
 }
