@@ -31,9 +31,10 @@ help: ## Show this list.
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r target intent; do printf '  %-16s %s\n' "$$target" "$$intent"; done
 
 .PHONY: build
-build: $(PROGRESS) ## Build bin/capstan, bin/capstan-stub, bin/capi-shim and bin/manifests-gen, and bin/capstan-e2e, whose clock tests can set.
+build: $(PROGRESS) ## Build bin/capstan, bin/capstan-stub, bin/capi-proxy, bin/capi-shim and bin/manifests-gen, and bin/capstan-e2e, whose clock tests can set.
 	@$(PROGRESS) capstan $(BUILD) -tags=$(LEAN) -o=bin/ ./cmd/capstan
 	@$(PROGRESS) capstan-stub $(BUILD) -o=bin/ ./cmd/capstan-stub
+	@$(PROGRESS) capi-proxy $(BUILD) -tags=$(LEAN) -o=bin/ ./cmd/capi-proxy
 	@$(PROGRESS) capi-shim go build -C=cmd/capi-shim -buildvcs=false -tags=$(LEAN) -o=../../bin/ .
 	@$(PROGRESS) manifests-gen go build -C=cmd/manifests-gen -buildvcs=false -o=../../bin/ .
 	@$(PROGRESS) capstan-e2e $(BUILD) -tags=e2e,$(LEAN) -o=bin/capstan-e2e ./cmd/capstan
@@ -52,8 +53,9 @@ IMAGE ?= bin/image
 image: payload | $(PROGRESS) ## Write the operator's image, its SBOM and its provenance to bin/image, and print its digest last.
 	@CGO_ENABLED=0 $(PROGRESS) 'the static capstan' go build -trimpath -buildvcs=true -tags=$(LEAN) -o=bin/static/capstan ./cmd/capstan
 	@CGO_ENABLED=0 $(PROGRESS) 'the static capstan-stub' go build -trimpath -buildvcs=true -o=bin/static/capstan-stub ./cmd/capstan-stub
+	@CGO_ENABLED=0 $(PROGRESS) 'the static capi-proxy' go build -trimpath -buildvcs=true -tags=$(LEAN) -o=bin/static/capi-proxy ./cmd/capi-proxy
 	@CGO_ENABLED=0 $(PROGRESS) 'the static capi-shim' go build -C=cmd/capi-shim -trimpath -buildvcs=true -tags=$(LEAN) -o=../../bin/static/capi-shim .
-	@go run -C packaging . -binary=$(CURDIR)/bin/static/capstan -binary=$(CURDIR)/bin/static/capstan-stub -binary=$(CURDIR)/bin/static/capi-shim -payload=$(CURDIR)/bin/payload -o=$(abspath $(IMAGE))
+	@go run -C packaging . -binary=$(CURDIR)/bin/static/capstan -binary=$(CURDIR)/bin/static/capstan-stub -binary=$(CURDIR)/bin/static/capi-proxy -binary=$(CURDIR)/bin/static/capi-shim -payload=$(CURDIR)/bin/payload -o=$(abspath $(IMAGE))
 
 .PHONY: image-twice
 image-twice: ## Make the image of the commit that is checked out in two clones, and fail when their digests differ.

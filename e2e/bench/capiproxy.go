@@ -2,65 +2,62 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
-	"path/filepath"
 	"strings"
 	"time"
-
-	"k8s.io/client-go/rest"
-
-	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
 const (
-	// privateGroup is what is stored, standardGroup what a component says.
-	privateGroup, standardGroup = "cluster.hypershift.openshift.io", "cluster.x-k8s.io"
-	// proxiedRequests is how often each request is made in a run.
-	proxiedRequests = 500
-	// proxiedSize is the size of a Machine, in bytes.
-	proxiedSize = 4 << 10
+	// proxiedRequests is how often each request is made in a run, proxiedLists how often each list.
+	proxiedRequests, proxiedLists = 1000, 200
+	// middlingList is how many objects a list of middling length has.
+	middlingList = 150
+	// fast is for people: what the machine's other work leaves alone.
+	fast = 0.1
+	p95  = 0.95
 )
 
-const p95 = 0.95
+// The figures of a request by capi-proxy.
+var (
+	halfAdded       = figureName{what: "half of them beyond direct ones", unit: " us", clock: true}
+	halfAddedToCopy = figureName{what: "half of them beyond copied ones", unit: " us", clock: true}
+	mostAdded       = figureName{what: "the 95th of 100 beyond direct ones", unit: " ms", clock: true}
+	mostRatio       = figureName{what: "the 95th of 100, times the direct one"}
+)
 
 // proxied is a request by capi-proxy, beside the same one straight to the API server and by a proxy that copies bytes.
 type proxied struct {
 	method, contentType string
-	// path is below the machines of a namespace; %d is the turn.
-	path string
-	// body is what is sent; GROUP and TURN are replaced.
-	body string
+	// path is below the machines of a namespace, body what is sent; GROUP and TURN are replaced.
+	path, body string
+	// times is how often it is made in a run, objects how many there are.
+	times, objects int
 }
 
-const machinesOf = "/apis/GROUP/v1beta2/namespaces/default/machines"
-
-// machine is one of the right size.
-var machine = `{"apiVersion":"GROUP/v1beta2","kind":"Machine","metadata":{"name":"NAME"},"spec":{"infrastructureRef":{"apiGroup":"infrastructure.GROUP"},"text":"` +
-	strings.Repeat("text ", proxiedSize/5) + `"}}`
-
-// proxyScenarios are those of the proxy of private Cluster API types.
+// proxyScenarios are those of single requests by the proxy of private Cluster API types.
 func proxyScenarios() []scenario {
+	limits := []target{atMost(halfAdded, 150), atMost(halfAddedToCopy, 50), atMost(mostAdded, 1)}
+	write := append(append([]target(nil), limits...), below(mostRatio, 1.05))
 	var all []scenario
 	for _, one := range []struct {
 		name, doc string
+		targets   []target
 		proxied
 	}{
-		{"get", "reads", proxied{http.MethodGet, "", "/one", ""}},
-		{"create", "creations", proxied{http.MethodPost, "application/json", "", strings.Replace(machine, "NAME", "m-TURN", 1)}},
-		{"patch", "merge patches", proxied{http.MethodPatch, "application/merge-patch+json", "/one", `{"metadata":{"annotations":{"turn":"TURN"}}}`}},
-		{"apply", "applies", proxied{
-			http.MethodPatch, "application/apply-patch+yaml", "/one?fieldManager=bench&force=true", strings.Replace(strings.Replace(machine, "NAME", "one", 1), `"text":"`, `"text":"TURN `, 1),
+		{"get", "reads", limits, proxied{http.MethodGet, "", "/machine-0", "", proxiedRequests, 1}},
+		{"create", "creations", write, proxied{http.MethodPost, "application/json", "", strings.Replace(machine, "NAME", "m-TURN", 1), proxiedRequests, 1}},
+		{"patch", "merge patches", write, proxied{
+			http.MethodPatch, "application/merge-patch+json", "/machine-0", `{"metadata":{"annotations":{"turn":"TURN"}}}`, proxiedRequests, 1,
 		}},
+		{"apply", "applies", write, proxied{
+			http.MethodPatch, "application/apply-patch+yaml", "/machine-0?fieldManager=bench&force=true",
+			strings.Replace(strings.Replace(machine, "NAME", "machine-0", 1), `"text":"`, `"text":"TURN `, 1), proxiedRequests, 1,
+		}},
+		{fmt.Sprintf("list-%d", middlingList), fmt.Sprintf("lists of %d", middlingList), []target{below(mostRatio, 1.05)}, proxied{http.MethodGet, "", "", "", proxiedLists, middlingList}},
 	} {
 		all = append(all, scenario{
-			"capi-proxy-" + one.name, fmt.Sprintf("%d %s of a Machine of 4 KiB by capi-proxy: the 95th of 100", proxiedRequests, one.doc),
-			[]target{halfAdded(150), halfAddedToCopy(50), added(0.001), rss(40)},
-			one.measure,
+			"capi-proxy-" + one.name, fmt.Sprintf("%d %s of a Machine of 4 KiB by capi-proxy", one.times, one.doc), one.targets, one.measure,
 		})
 	}
 	return all
@@ -70,96 +67,76 @@ func proxyScenarios() []scenario {
 // slows down all.
 func (p proxied) measure(ctx context.Context, b *bench) ([]sample, error) {
 	var samples []sample
-	return samples, b.checked(ctx, []map[string]any{machinesDefinition()}, func(s *stage, direct *bare) (err error) {
-		proxy, err := harness.StartCAPIProxy(ctx, s.Cluster, b.bin, s.Cluster.Kubeconfig(), filepath.Join(s.Cluster.Dir(), "capi-proxy.log"))
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, proxy.Stop(stopGrace)) }()
-		copying, err := copyingProxy(s.Cluster.Config())
-		if err != nil {
-			return err
-		}
-		defer copying.Close()
-		through := [3]*bare{direct, {http.DefaultClient, copying.URL}, {http.DefaultClient, proxy.URL}}
-		one := strings.ReplaceAll(strings.Replace(machine, "NAME", "one", 1), "GROUP", privateGroup)
-		if _, err := direct.send(ctx, http.MethodPost, strings.Replace(machinesOf, "GROUP", privateGroup, 1), "application/json", []byte(one)); err != nil {
+	return samples, b.proxying(ctx, func(w *ways) error {
+		if err := w.fill(ctx, p.objects); err != nil {
 			return err
 		}
 		for run := range b.runs {
-			taken, err := p.turns(ctx, through, run)
+			used, err := processorSeconds(w.proxy.PID())
+			if err != nil {
+				return err
+			}
+			took, err := p.turns(ctx, w, run)
 			if err != nil {
 				return fmt.Errorf("run %d: %w", run+1, err)
 			}
-			if taken.RSSMiB, err = peakMiB(proxy.PID()); err != nil {
+			usedSince, err := processorSeconds(w.proxy.PID())
+			if err != nil {
 				return err
 			}
-			b.say("run %d of %d: %.2f ms, direct %.2f ms; of half of them %.0f us more than direct, %.0f us more than copied",
-				run+1, b.runs, taken.Seconds*1000, taken.FloorSeconds*1000, taken.halfAdded, taken.halfAddedToCopy)
-			samples = append(samples, taken)
+			one := p.sample(took)
+			if one.RSSMiB, err = peakMiB(w.proxy.PID()); err != nil {
+				return err
+			}
+			b.say("run %d of %d: 10th %s, middle %s, 95th %s, direct, copied, translated; %.0f us of the processor for one",
+				run+1, b.runs, each(took, fast), each(took, middle), each(took, p95), (usedSince-used)*1e6/float64(p.times+warmups))
+			samples = append(samples, one)
 		}
 		return nil
 	})
 }
 
-// stopGrace is how long the proxy may take to end.
-const stopGrace = 15 * time.Second
+// each is a quantile of every arm, for people.
+func each(took [arms][]time.Duration, part float64) string {
+	var texts []string
+	for _, all := range took {
+		texts = append(texts, fmt.Sprintf("%.3f", quantile(all, part).Seconds()*1000))
+	}
+	return strings.Join(texts, " ") + " ms"
+}
 
 // turns makes the requests of a run.
-func (p proxied) turns(ctx context.Context, through [3]*bare, run int) (sample, error) {
-	var took [3][]time.Duration
-	for turn := range proxiedRequests + warmups {
-		for i, client := range through {
-			group := privateGroup
-			if i == 2 {
-				group = standardGroup
-			}
-			named := strings.NewReplacer("GROUP", group, "TURN", fmt.Sprintf("%d-%d-%d", run, turn, i))
+func (p proxied) turns(ctx context.Context, w *ways, run int) (took [arms][]time.Duration, err error) {
+	for turn := range p.times + warmups {
+		for i := range arms {
+			// Who comes after whom changes, so that what one leaves behind is not always the same one's.
+			arm := (i + turn) % arms
+			named := saying(arm, "TURN", fmt.Sprintf("%d-%d-%d", run, turn, arm))
 			path, body := named.Replace(machinesOf+p.path), []byte(named.Replace(p.body))
 			one, err := timed(func() error {
-				_, err := client.send(ctx, p.method, path, p.contentType, body)
+				_, err := w.through[arm].send(ctx, p.method, path, p.contentType, body)
 				return err
 			})
 			if err != nil {
-				return sample{}, err
+				return took, err
 			}
 			if turn >= warmups {
-				took[i] = append(took[i], one)
+				took[arm] = append(took[arm], one)
 			}
 		}
 	}
-	half := func(i int) float64 { return float64(quantile(took[i], middle).Microseconds()) }
+	return took, nil
+}
+
+func (p proxied) sample(took [arms][]time.Duration) sample {
+	of := func(arm int, part float64) float64 { return quantile(took[arm], part).Seconds() }
 	return sample{
-		FloorSeconds: quantile(took[0], p95).Seconds(), Seconds: quantile(took[2], p95).Seconds(),
-		halfAdded: half(2) - half(0), halfAddedToCopy: half(2) - half(1),
-	}, nil
-}
-
-// copyingProxy passes everything on as it is.
-func copyingProxy(config *rest.Config) (*httptest.Server, error) {
-	transport, err := rest.TransportFor(config)
-	if err != nil {
-		return nil, fmt.Errorf("setting up the proxy that copies: %w", err)
-	}
-	to, err := url.Parse(config.Host)
-	if err != nil {
-		return nil, fmt.Errorf("setting up the proxy that copies: %w", err)
-	}
-	return httptest.NewServer(&httputil.ReverseProxy{
-		Transport: transport, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
-	}), nil
-}
-
-// machinesDefinition is that of a Machine which may say anything.
-func machinesDefinition() map[string]any {
-	anything := map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
-	return map[string]any{
-		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-		"metadata": map[string]any{"name": "machines." + privateGroup},
-		"spec": map[string]any{
-			"group": privateGroup, "scope": "Namespaced",
-			"names":    map[string]any{"plural": "machines", "singular": "machine", "kind": "Machine", "listKind": "MachineList"},
-			"versions": []any{map[string]any{"name": "v1beta2", "served": true, "storage": true, "schema": map[string]any{"openAPIV3Schema": anything}}},
+		Objects: p.objects, FloorSeconds: of(straight, p95), Seconds: of(translated, p95),
+		figures: map[figureName]float64{
+			halfAdded:       1e6 * (of(translated, middle) - of(straight, middle)),
+			halfAddedToCopy: 1e6 * (of(translated, middle) - of(copied, middle)),
+			mostAdded:       1e3 * (of(translated, p95) - of(straight, p95)),
+			mostRatio:       of(translated, p95) / of(straight, p95),
 		},
 	}
 }

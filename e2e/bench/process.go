@@ -36,7 +36,12 @@ func processorSeconds(pid int) (float64, error) {
 }
 
 // peakMiB is the most memory that a process ever had resident.
-func peakMiB(pid int) (float64, error) {
+func peakMiB(pid int) (float64, error) { return memoryMiB(pid, "VmHWM") }
+
+// residentMiB is what it has resident now.
+func residentMiB(pid int) (float64, error) { return memoryMiB(pid, "VmRSS") }
+
+func memoryMiB(pid int, field string) (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, fmt.Errorf("reading the memory of process %d: %w", pid, err)
@@ -44,9 +49,9 @@ func peakMiB(pid int) (float64, error) {
 	lines := bufio.NewScanner(bytes.NewReader(status))
 	for lines.Scan() {
 		var kib float64
-		if _, err := fmt.Sscanf(lines.Text(), "VmHWM: %f kB", &kib); err == nil {
+		if _, err := fmt.Sscanf(lines.Text(), field+": %f kB", &kib); err == nil {
 			return kib / 1024, nil
 		}
 	}
-	return 0, fmt.Errorf("the kernel tells no VmHWM of process %d", pid)
+	return 0, fmt.Errorf("the kernel tells no %s of process %d", field, pid)
 }

@@ -37,9 +37,8 @@ type result struct {
 	// half and floorHalf are what half of the writes took at most; people read them beside the quantile of the target.
 	half, floorHalf time.Duration
 	ready           float64
-	// halfAdded is what half of the requests by capi-proxy took longer than direct ones, in microseconds, halfAddedToCopy the same
-	// beside a proxy that copies bytes.
-	halfAdded, halfAddedToCopy float64
+	// figures are those that only some scenarios have.
+	figures map[figureName]float64
 	// passes are those of the machines that a scenario is about.
 	passes int
 	// without are the requests of the same operator without what the scenario is about.
@@ -76,9 +75,7 @@ func summarize(name string, runs []sample) result {
 		rewrites:     median(runs, func(s sample) int { return s.rewrites }),
 		questions:    median(runs, func(s sample) int { return s.questions }),
 		ready:        median(runs, func(s sample) float64 { return s.ready }),
-		halfAdded:    median(runs, func(s sample) float64 { return s.halfAdded }),
-
-		halfAddedToCopy: median(runs, func(s sample) float64 { return s.halfAddedToCopy }),
+		figures:      figuresOf(runs),
 
 		passes:  median(runs, func(s sample) int { return s.passes }),
 		without: median(runs, func(s sample) int { return s.without }),

@@ -11,14 +11,19 @@ type target struct {
 	what  string
 	limit float64
 	unit  string
-	// below means that the limit itself is too much.
-	below bool
+	// below means that the limit itself is too much, least that anything below it is.
+	below, least bool
 	// value is the figure; known is false when it cannot be told, because a
 	// scenario that it is compared with was not measured.
 	value func(one result, all results) (value float64, known bool)
 }
 
-func (t target) met(value float64) bool { return value < t.limit || value == t.limit && !t.below }
+func (t target) met(value float64) bool {
+	if t.least {
+		return value >= t.limit
+	}
+	return value < t.limit || value == t.limit && !t.below
+}
 
 func (t target) show(value float64) string {
 	return strconv.FormatFloat(rounded(value, 10000), 'f', -1, 64) + t.unit
@@ -26,7 +31,10 @@ func (t target) show(value float64) string {
 
 func (t target) name() string {
 	sign := "<="
-	if t.below {
+	switch {
+	case t.least:
+		sign = ">="
+	case t.below:
 		sign = "<"
 	}
 	return fmt.Sprintf("%s %s %s", t.what, sign, t.show(t.limit))
@@ -62,14 +70,6 @@ func processor(limit float64) target {
 // added is the time beyond the floor, on the machine of reference.
 func added(limit float64) target {
 	return target{what: "time beyond the floor", limit: limit, unit: " s", value: figureOf(func(r result) float64 { return (r.Seconds - r.FloorSeconds) / or1(r.pace.clock) })}
-}
-
-func halfAdded(limit float64) target {
-	return target{what: "half of them beyond direct ones", limit: limit, unit: " us", value: figureOf(func(r result) float64 { return r.halfAdded / or1(r.pace.clock) })}
-}
-
-func halfAddedToCopy(limit float64) target {
-	return target{what: "half of them beyond copied ones", limit: limit, unit: " us", value: figureOf(func(r result) float64 { return r.halfAddedToCopy / or1(r.pace.clock) })}
 }
 
 func ready(limit float64) target {

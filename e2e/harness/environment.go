@@ -160,7 +160,7 @@ func Build(ctx context.Context, bin, release string) ([]providers.Profile, error
 
 // Built says what is missing in the folder that make build and make controlplane fill.
 func Built(bin string) error {
-	for _, needed := range []string{"capstan", "capstan-stub", "capi-shim", steeredBinary, "manifests-gen", "controlplane/controlplane", "controlplane/kwok"} {
+	for _, needed := range []string{"capstan", "capstan-stub", "capi-proxy", "capi-shim", steeredBinary, "manifests-gen", "controlplane/controlplane", "controlplane/kwok"} {
 		if _, err := os.Stat(filepath.Join(bin, needed)); err != nil {
 			return fmt.Errorf("looking for what `make build controlplane` builds: %w", err)
 		}

@@ -33,6 +33,8 @@ func (p *Proxy) answer(response *http.Response) error {
 		return broken
 	}
 	if x.request.Class == rewrite.Opaque {
+		// What has a length is passed on as it comes, too. The header goes on telling it.
+		response.ContentLength = -1
 		return nil
 	}
 	p.answerHeader(response.Header, x)
@@ -113,8 +115,8 @@ func (p *Proxy) answerBody(response *http.Response, x *exchange) error {
 		response.Header.Set("Content-Type", mime.FormatMediaType(protobuf.ContentType, params))
 		return p.held(response, x, io.NopCloser(translated), protobuf.Discovery)
 	}
-	if length := response.ContentLength; length >= 0 && length <= smallBody && x.request.Info.Verb != "watch" {
-		return p.small(response, x, translated, int(length))
+	if x.request.Info.Verb != "watch" {
+		return p.document(response, x, translated)
 	}
 	p.stream(response, x, io.NopCloser(translated))
 	return nil
@@ -132,13 +134,32 @@ func (p *Proxy) stream(response *http.Response, x *exchange, translated io.ReadC
 	}
 }
 
-// small answers with a translation that is made before the first byte is sent.
-func (p *Proxy) small(response *http.Response, x *exchange, translated io.Reader, length int) error {
-	out := bytes.NewBuffer(make([]byte, 0, length+512))
-	if _, err := out.ReadFrom(translated); err != nil {
-		return p.garbled(x, err)
+// document answers with a translation whose beginning is made before the first byte is sent. If that is all, an error is
+// answered as one, and the length is told.
+func (p *Proxy) document(response *http.Response, x *exchange, translated io.Reader) error {
+	first := p.beginnings.Get()
+	n, err := io.ReadFull(translated, first)
+	switch {
+	case err == nil:
+		from := io.MultiReader(bytes.NewReader(first), translated)
+		p.stream(response, x, withEnd{from, func() { p.beginnings.Put(first) }})
+		return nil
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		p.whole(response, first[:n], func() { p.beginnings.Put(first) })
+		return nil
 	}
-	p.whole(response, out.Bytes(), nil)
+	p.beginnings.Put(first)
+	return p.garbled(x, err)
+}
+
+// withEnd is a reader that has something to do when it is closed.
+type withEnd struct {
+	io.Reader
+	end func()
+}
+
+func (w withEnd) Close() error {
+	w.end()
 	return nil
 }
 

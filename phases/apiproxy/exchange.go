@@ -53,6 +53,11 @@ func (x *exchange) streams() bool {
 	return x.request.Info.Verb == "watch" || x.request.Class == rewrite.Opaque && x.request.Info.IsResourceRequest
 }
 
+// flushes says whether each piece of the answer goes on at once: nobody knows when there will be more.
+func (x *exchange) flushes() bool {
+	return x.request.Info.Verb == "watch" || x.request.Class == rewrite.Opaque
+}
+
 // watch bounds how long the server may be silent, from when it has all that the client said.
 func (x *exchange) watch(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, exchangeKey{}, x))

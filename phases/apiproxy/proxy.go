@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -27,7 +28,12 @@ type Proxy struct {
 	log      logr.Logger
 	silence  time.Duration
 	patience time.Duration
-	forward  *httputil.ReverseProxy
+	// forward passes documents on, and follow what has no end of its own.
+	forward, follow *httputil.ReverseProxy
+	// beginnings are buffers for the beginning of an answer.
+	beginnings pool
+	// asked counts requests that have begun, and those that have ended.
+	asked atomic.Int64
 	// streams are those of another protocol, which the server of HTTP knows nothing of any more.
 	streams sync.WaitGroup
 }
@@ -42,22 +48,31 @@ func New(config *rest.Config, registry prometheus.Registerer, log logr.Logger) (
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{upstream: upstream, metrics: metrics, room: newBudget(heldLimit), log: log, silence: firstByte, patience: pieceTimeout}
-	p.forward = &httputil.ReverseProxy{
+	p := &Proxy{
+		upstream: upstream, metrics: metrics, room: newBudget(heldLimit), log: log, silence: firstByte, patience: pieceTimeout,
+		beginnings: pool{size: smallBody},
+	}
+	p.forward, p.follow = p.reverse(documentPiece), p.reverse(streamPiece)
+	return p, nil
+}
+
+// reverse is a reverse proxy that passes on pieces of a size.
+func (p *Proxy) reverse(piece int) *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
 		Rewrite:        p.address,
 		Transport:      p,
-		FlushInterval:  -1,
-		BufferPool:     &pool{},
-		ErrorLog:       libraryLog(log),
+		BufferPool:     &pool{size: piece},
+		ErrorLog:       libraryLog(p.log),
 		ModifyResponse: p.answer,
 		ErrorHandler:   p.failed,
 	}
-	return p, nil
 }
 
 // ServeHTTP answers one request.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
+	p.asked.Add(1)
+	defer p.asked.Add(1)
 	request, refused := admit(r)
 	if refused != nil {
 		p.metrics.refused(refused.code)
@@ -84,6 +99,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.upgrade(told, r, x)
 		return
 	}
+	if x.streams() {
+		p.follow.ServeHTTP(told, r)
+		return
+	}
 	p.forward.ServeHTTP(told, r)
 }
 
@@ -101,7 +120,7 @@ func (p *Proxy) address(r *httputil.ProxyRequest) {
 func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	x := exchangeOf(r)
 	x.sent = time.Now()
-	response, err := p.upstream.transport.RoundTrip(r)
+	response, err := p.upstream.through(x.streams()).RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
@@ -154,8 +173,11 @@ func (t *teller) Write(b []byte) (int, error) {
 	return t.ResponseWriter.Write(b)
 }
 
-// FlushError is for http.ResponseController.
+// FlushError is for http.ResponseController. A document goes on when there is enough of it.
 func (t *teller) FlushError() error {
+	if !t.of.flushes() {
+		return nil
+	}
 	defer t.of.waited(time.Now())
 	defer t.bounded()()
 	return http.NewResponseController(t.ResponseWriter).Flush()
@@ -184,16 +206,23 @@ func (t *teller) WriteHeader(code int) {
 // Unwrap is for http.ResponseController.
 func (t *teller) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
-// pool has the reverse proxy's buffers used again.
-type pool struct{ buffers sync.Pool }
+// pool has buffers of one size used again.
+type pool struct {
+	buffers sync.Pool
+	size    int
+}
 
-const copyBuffer = 16 << 10
+// The pieces of an answer that are passed on in one go. That of a stream is held while the stream is open.
+const (
+	documentPiece = 32 << 10
+	streamPiece   = 8 << 10
+)
 
 func (p *pool) Get() []byte {
 	if buffer, ok := p.buffers.Get().(*[]byte); ok {
 		return *buffer
 	}
-	return make([]byte, copyBuffer)
+	return make([]byte, p.size)
 }
 
 func (p *pool) Put(buffer []byte) { p.buffers.Put(&buffer) }

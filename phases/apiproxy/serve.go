@@ -89,6 +89,12 @@ func (s *Server) Run(ctx context.Context) error {
 		s.awaitServer(ended)
 		return nil
 	})
+	group.Go(func() error {
+		ticker := time.NewTicker(tidyAfter)
+		defer ticker.Stop()
+		tidy(ended, ticker.C, s.proxy.asked.Load, giveBack)
+		return nil
+	})
 	context.AfterFunc(ended, func() { s.ending.Store(true) })
 	return group.Wait()
 }
@@ -182,7 +188,7 @@ func (u *upstream) isReady(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	response, err := u.transport.RoundTrip(request)
+	response, err := u.documents.RoundTrip(request)
 	if err != nil {
 		return false
 	}

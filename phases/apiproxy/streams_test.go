@@ -115,41 +115,51 @@ type secured struct {
 }
 
 func TestUpstream_has_the_server_wait_for_who_does_not_read(t *testing.T) {
-	taken := make(chan int, 1)
-	protocol := make(chan string, 1)
-	shown := secure(t, func(w http.ResponseWriter, r *http.Request) {
-		protocol <- r.Proto
-		written, piece := 0, make([]byte, 16<<10)
-		for written < 8<<20 {
-			// It is blocked when it is not done by then.
-			if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
-				break
+	for name, row := range map[string]struct {
+		streams bool
+		bound   int
+	}{"a watch": {true, streamBuffer}, "a document": {false, documentBuffer}} {
+		t.Run(name, func(t *testing.T) {
+			taken := make(chan int, 1)
+			protocol := make(chan string, 1)
+			shown := secure(t, func(w http.ResponseWriter, r *http.Request) {
+				protocol <- r.Proto
+				taken <- writeUntilBlocked(w)
+			})
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, shown.upstream.base.String()+machines, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if _, err := w.Write(piece); err != nil {
-				break
+			response, err := shown.upstream.through(row.streams).RoundTrip(request)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if err := http.NewResponseController(w).Flush(); err != nil {
-				break
+			defer response.Body.Close()
+			if used := <-protocol; used != "HTTP/2.0" {
+				t.Fatal(used)
 			}
-			written += len(piece)
+			if written := <-taken; written < row.bound || written > row.bound+3*streamBuffer {
+				t.Errorf("%d bytes were taken for a client that read nothing", written)
+			}
+		})
+	}
+}
+
+// writeUntilBlocked writes until nobody takes it, and returns how much was taken.
+func writeUntilBlocked(w http.ResponseWriter) (written int) {
+	for piece := make([]byte, 16<<10); written < 8<<20; written += len(piece) {
+		// It is blocked when it is not done by then.
+		if err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
+			break
 		}
-		taken <- written
-	})
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, shown.upstream.base.String()+machines, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
+		if _, err := w.Write(piece); err != nil {
+			break
+		}
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			break
+		}
 	}
-	response, err := shown.upstream.transport.RoundTrip(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	if used := <-protocol; used != "HTTP/2.0" {
-		t.Fatal(used)
-	}
-	if written := <-taken; written > 4*streamBuffer {
-		t.Errorf("%d bytes were taken for a client that read nothing", written)
-	}
+	return written
 }
 
 func TestProxy_sends_a_small_body_again_that_the_server_has_not_taken(t *testing.T) {

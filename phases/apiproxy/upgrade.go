@@ -27,7 +27,7 @@ func (p *Proxy) upgrade(w *teller, r *http.Request, x *exchange) {
 		Location:           p.upstream.base,
 		UseRequestLocation: true,
 		UseLocationHost:    true,
-		Transport:          p.upstream.transport,
+		Transport:          p.upstream.streams,
 		UpgradeTransport:   p.upstream.upgrades,
 		Responder:          responder{p},
 	}

@@ -24,14 +24,22 @@ const (
 // upstream is the server, and how it is spoken to.
 type upstream struct {
 	base *url.URL
-	// transport speaks HTTP/2 where the server does, upgrades HTTP/1.1, which upgrades need.
-	transport http.RoundTripper
-	upgrades  proxy.UpgradeRequestRoundTripper
+	// documents and streams speak HTTP/2 where the server does, each with connections of its own; upgrades HTTP/1.1, which
+	// upgrades need.
+	documents, streams http.RoundTripper
+	upgrades           proxy.UpgradeRequestRoundTripper
+}
+
+// through is the transport for an answer that has no end of its own, or for one that has.
+func (u *upstream) through(streams bool) http.RoundTripper {
+	if streams {
+		return u.streams
+	}
+	return u.documents
 }
 
 func newUpstream(config *rest.Config) (*upstream, error) {
 	config = rest.CopyConfig(config)
-	config.Dial = dial
 	config.DisableCompression = true
 	// The client's own name goes on, and its own bounds count.
 	config.UserAgent, config.Timeout = "", 0
@@ -39,28 +47,47 @@ func newUpstream(config *rest.Config) (*upstream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the API server: %w", err)
 	}
-	through, err := rest.TransportFor(config)
+	documents, err := transportFor(config, documentBuffer)
 	if err != nil {
-		return nil, fmt.Errorf("setting up the transport to the API server: %w", err)
+		return nil, err
 	}
-	bound(through)
+	streams, err := transportFor(config, streamBuffer)
+	if err != nil {
+		return nil, err
+	}
 	upgrades, err := upgradeTransport(config)
 	if err != nil {
 		return nil, fmt.Errorf("setting up the transport for streams: %w", err)
 	}
-	return &upstream{base: base, transport: through, upgrades: upgrades}, nil
+	return &upstream{base: base, documents: documents, streams: streams, upgrades: upgrades}, nil
 }
 
-// streamBuffer is how much of an answer may wait for a client that does not read, in bytes; the library's own is 4 MiB a stream.
-const streamBuffer = 64 << 10
+// How much of an answer may wait for a client that does not read, in bytes; the library's own is 4 MiB. The server stops whenever
+// so much is under way, which has to be rare while a list of some 10 MB is read.
+const (
+	streamBuffer   = 64 << 10
+	documentBuffer = 256 << 10
+)
 
-// bound has the server wait where the client does. It is done before the transport is used, and nobody else has it: what it
-// dials by is its own.
-func bound(through http.RoundTripper) {
+// transportFor makes a transport that nobody else has.
+func transportFor(config *rest.Config, buffer int) (http.RoundTripper, error) {
+	own := rest.CopyConfig(config)
+	// A transport with a dialer of its own is not shared.
+	own.Dial = dial
+	through, err := rest.TransportFor(own)
+	if err != nil {
+		return nil, fmt.Errorf("setting up the transport to the API server: %w", err)
+	}
+	bound(through, buffer)
+	return through, nil
+}
+
+// bound has the server wait where the client does. It is done before the transport is used.
+func bound(through http.RoundTripper, buffer int) {
 	for {
 		switch outer := through.(type) {
 		case *http.Transport:
-			outer.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer}
+			outer.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: buffer}
 			return
 		case utilnet.RoundTripperWrapper:
 			through = outer.WrappedRoundTripper()

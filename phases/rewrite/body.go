@@ -3,6 +3,7 @@ package rewrite
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -90,50 +91,77 @@ func (r *Request) Answer(code int, contentType string, src io.Reader) io.Reader 
 
 // applyReader reads what is applied, which is YAML by its name and mostly JSON.
 type applyReader struct {
-	src    io.Reader
-	root   *place
-	room   Room
-	reader *Reader
+	src  io.Reader
+	root *place
+	room Room
+	// from is read once it is known what the text is, and counts tells of it.
+	from   io.Reader
+	counts *Reader
+	held   []*[]byte
 	err    error
 }
 
-func (a *applyReader) Read(p []byte) (int, error) {
-	if a.reader == nil && a.err == nil {
-		a.reader, a.err = a.begin()
+func (a *applyReader) Read(p []byte) (n int, err error) {
+	if a.from == nil && a.err == nil {
+		a.from, a.err = a.begin()
+	}
+	if a.err == nil {
+		n, a.err = a.from.Read(p)
 	}
 	if a.err != nil {
-		return 0, a.err
+		for _, held := range a.held {
+			buffers.Put(held)
+		}
+		a.held = nil
 	}
-	return a.reader.Read(p)
+	return n, a.err
 }
 
 // OtherPrefixes is what Reader's is.
 func (a *applyReader) OtherPrefixes() int {
-	if a.reader == nil {
+	if a.counts == nil {
 		return 0
 	}
-	return a.reader.OtherPrefixes()
+	return a.counts.OtherPrefixes()
+}
+
+// hold is a buffer until what is applied was read.
+func (a *applyReader) hold() []byte {
+	fresh := buffer(&buffers, maxHeld)
+	a.held = append(a.held, fresh)
+	return (*fresh)[:maxHeld]
 }
 
 // begin tells JSON and YAML apart: by trying, if all fits into what may be held; else
 // by how it begins.
-func (a *applyReader) begin() (*Reader, error) {
-	text, err := io.ReadAll(io.LimitReader(a.src, maxHeld))
-	if err != nil {
+func (a *applyReader) begin() (io.Reader, error) {
+	text := a.hold()
+	n, err := io.ReadFull(a.src, text)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
 	}
+	text = text[:n]
 	start := skipSpace(text, 0)
-	looksLikeJSON := start < len(text) && text[start] == '{'
-	whole := io.MultiReader(bytes.NewReader(text), a.src)
-	if len(text) == maxHeld {
+	looksLikeJSON := start < n && text[start] == '{'
+	if n == maxHeld {
+		whole := io.MultiReader(bytes.NewReader(text), a.src)
 		next := skipSpace(text, start+1)
-		if looksLikeJSON && next < len(text) && text[next] == '"' {
-			return newReader(whole, ToServer, a.root, false), nil
+		if looksLikeJSON && next < n && text[next] == '"' {
+			return a.read(whole), nil
 		}
-		return newReader(&yamlReader{src: whole, room: a.room}, ToServer, a.root, false), nil
+		return a.read(&yamlReader{src: whole, room: a.room}), nil
 	}
-	if looksLikeJSON && json.Valid(text) {
-		return newReader(bytes.NewReader(text), ToServer, a.root, false), nil
+	if looksLikeJSON {
+		made := bytes.NewBuffer(a.hold()[:0])
+		// What can be rewritten is JSON. What cannot may be YAML for all that is known.
+		if _, err := made.ReadFrom(a.read(bytes.NewReader(text))); err == nil || json.Valid(text) {
+			return made, err
+		}
 	}
-	return newReader(&yamlReader{src: bytes.NewReader(text), room: a.room}, ToServer, a.root, false), nil
+	return a.read(&yamlReader{src: bytes.NewReader(text), room: a.room}), nil
+}
+
+func (a *applyReader) read(from io.Reader) *Reader {
+	a.counts = newReader(from, ToServer, a.root, false)
+	return a.counts
 }

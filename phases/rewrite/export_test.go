@@ -28,7 +28,7 @@ func NewReader(src io.Reader, d Direction, class Class, shape string) *Reader {
 
 // Held is how many bytes of buffers a reader holds.
 func (r *Reader) Held() int {
-	return cap(r.small) + cap(r.scanner.out) + cap(r.scanner.scratch) + held(r.pooled)
+	return held(r.small) + held(r.large) + held(r.decided) + cap(r.scanner.scratch)
 }
 
 func held(buffer *[]byte) int {

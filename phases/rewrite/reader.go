@@ -8,35 +8,35 @@ import (
 
 // What a stream holds at rest, and what it holds at most of what it has read.
 const (
-	restSize = 4 << 10
+	restSize = 1 << 10
 	// A watch's event is passed on in one go, unless it is longer than this.
 	eventSize = 32 << 10
 )
 
-var buffers sync.Pool
+var buffers, smallBuffers sync.Pool
 
-// buffer is a buffer of its full length.
-func buffer() *[]byte {
-	if pooled, found := buffers.Get().(*[]byte); found {
+// buffer is a buffer of its full length, which is size at least.
+func buffer(from *sync.Pool, size int) *[]byte {
+	if pooled, found := from.Get().(*[]byte); found {
 		*pooled = (*pooled)[:cap(*pooled)]
 		return pooled
 	}
-	fresh := make([]byte, maxHeld)
+	fresh := make([]byte, size)
 	return &fresh
 }
 
 // Reader reads a JSON body from another reader and rewrites it on the way. It
 // holds 64 KiB of it at most, and what it becomes; between the events of a
-// watch 4 KiB. What is malformed, or is cut off, or makes it panic, ends in an
+// watch 1 KiB. What is malformed, or is cut off, or makes it panic, ends in an
 // *Error and never in io.EOF.
 type Reader struct {
 	src     io.Reader
 	scanner scanner
-	// window[:end] is read and not understood yet. It is small, or the whole of
-	// pooled.
-	window, small []byte
-	end           int
-	pooled        *[]byte
+	// window[:end] is read and not understood yet. It is the whole of small, or of
+	// large.
+	window       []byte
+	end          int
+	small, large *[]byte
 	// hungry says that the last read filled the window.
 	hungry bool
 	// decided is where scanner.out comes from, sent how much of it is read.
@@ -67,6 +67,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 			return n, nil
 		}
 		if r.err != nil || len(p) == 0 {
+			r.rest()
 			return 0, r.err
 		}
 		r.fill()
@@ -82,20 +83,28 @@ func (r *Reader) due() int {
 	return r.scanner.whole
 }
 
-// rest gives back what is needed only while there is something to read.
+// rest gives back what is needed only while there is something to read: at the
+// end all of it.
 func (r *Reader) rest() {
 	if r.sent < len(r.scanner.out) {
 		return
 	}
 	r.sent, r.scanner.whole = 0, 0
-	if cap(r.scanner.out) <= 2*maxHeld {
+	if r.decided != nil && cap(r.scanner.out) <= 2*maxHeld {
 		*r.decided = r.scanner.out
 		buffers.Put(r.decided)
 	}
 	r.scanner.out, r.decided = nil, nil
-	if r.pooled != nil && r.end == 0 && (r.err != nil || r.scanner.many && !r.hungry) {
-		buffers.Put(r.pooled)
-		r.pooled, r.window = nil, r.small
+	if r.large != nil && (r.err != nil || r.end == 0 && r.scanner.many && !r.hungry) {
+		buffers.Put(r.large)
+		r.large = nil
+		if r.small != nil {
+			r.window = *r.small
+		}
+	}
+	if r.small != nil && r.err != nil {
+		smallBuffers.Put(r.small)
+		r.small, r.window = nil, nil
 	}
 }
 
@@ -113,7 +122,7 @@ func (r *Reader) fill() {
 	r.hungry = r.end == len(r.window)
 	s := &r.scanner
 	if r.decided == nil {
-		r.decided = buffer()
+		r.decided = buffer(&buffers, maxHeld)
 		s.out = (*r.decided)[:0]
 	}
 	s.out = append(s.out[:0], s.out[r.sent:]...)
@@ -138,12 +147,12 @@ func (r *Reader) fill() {
 // as soon as that was too little.
 func (r *Reader) grow() {
 	if r.window == nil {
-		r.small = make([]byte, restSize)
-		r.window = r.small
+		r.small = buffer(&smallBuffers, restSize)
+		r.window = *r.small
 	}
-	if r.hungry && r.pooled == nil {
-		r.pooled = buffer()
-		copy(*r.pooled, r.window)
-		r.window = (*r.pooled)[:maxHeld]
+	if r.hungry && r.large == nil {
+		r.large = buffer(&buffers, maxHeld)
+		copy(*r.large, r.window)
+		r.window = (*r.large)[:maxHeld]
 	}
 }

@@ -207,8 +207,44 @@ func TestAWatchAtRestHoldsLittle(t *testing.T) {
 	if _, err := io.ReadFull(reader, make([]byte, 3*len(event))); err != nil {
 		t.Fatal(err)
 	}
-	if held := reader.Held(); held > 8<<10 {
+	if held := reader.Held(); held > 2<<10 {
 		t.Errorf("%d bytes are held between events", held)
+	}
+}
+
+func TestABodyThatWasReadHoldsNothing(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"a document":            machine("m"),
+		"a long one":            `{"a":"` + strings.Repeat("x", 300<<10) + `"}`,
+		"one that is none":      `{"a":"` + strings.Repeat("x", 80<<10) + "\n",
+		"one that is not there": "",
+	} {
+		for shape, end := range map[string]error{"object": io.EOF, "watch": errors.New("gone")} {
+			source := io.MultiReader(strings.NewReader(text), iotest.ErrReader(end))
+			reader := rewrite.NewReader(source, rewrite.ToClient, rewrite.MappedKinds, shape)
+			_, _ = io.ReadAll(reader)
+			if held := reader.Held(); held > 0 {
+				t.Errorf("%s, as %s: %d bytes are held", name, shape, held)
+			}
+		}
+	}
+}
+
+// No test of its own beside others: it counts what the process allocates.
+func TestAnEventAllocatesNothing(t *testing.T) {
+	for _, class := range []rewrite.Class{rewrite.MappedKinds, rewrite.OtherKinds} {
+		event := []byte(`{"type":"MODIFIED","object":` + machine("m") + "}\n")
+		reader := rewrite.NewReader(&endless{text: event}, rewrite.ToClient, class, "watch")
+		read := make([]byte, 32<<10)
+		allocated := testing.AllocsPerRun(1000, func() {
+			if n, err := reader.Read(read); err != nil || read[n-1] != '\n' {
+				t.Fatalf("%d bytes, %v", n, err)
+			}
+		})
+		if allocated > 0 {
+			t.Errorf("%s: an event allocates %v times", class, allocated)
+		}
 	}
 }
 
