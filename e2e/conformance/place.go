@@ -21,8 +21,10 @@ import (
 )
 
 const (
-	// beginning bounds the start of everything but a suite.
-	beginning = 3 * time.Minute
+	// beginning bounds the start of everything but a suite, and tries how often a control plane is started that was not up in time, as
+	// on a busy machine.
+	beginning = 5 * time.Minute
+	tries     = 4
 	// grace is how long a program may take to end.
 	grace = 10 * time.Second
 )
@@ -47,7 +49,7 @@ func newPlace(ctx context.Context, bin string, s suite, proxied bool, logs strin
 			err = errors.Join(err, p.stop())
 		}
 	}()
-	if p.plane, err = cluster.Start(ctx, cluster.Options{Binaries: filepath.Join(bin, "controlplane")}); err != nil {
+	if p.plane, err = begin(ctx, filepath.Join(bin, "controlplane")); err != nil {
 		return nil, err
 	}
 	p.kubeconfig = p.plane.Kubeconfig()
@@ -70,6 +72,21 @@ func newPlace(ctx context.Context, bin string, s suite, proxied bool, logs strin
 	}
 	p.kubeconfig = filepath.Join(p.plane.Dir(), "conformance.kubeconfig")
 	return p, writeKubeconfig(p.kubeconfig, server)
+}
+
+// begin starts a control plane.
+func begin(ctx context.Context, binaries string) (*cluster.Cluster, error) {
+	var problems []error
+	for range tries {
+		plane, err := cluster.Start(ctx, cluster.Options{Binaries: binaries})
+		if err == nil {
+			return plane, nil
+		}
+		if problems = append(problems, err); ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, errors.Join(problems...)
 }
 
 // quieten leaves an API server that nobody else writes to.
