@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -18,7 +19,7 @@ import (
 
 func main() {
 	bin := flag.String("bin", "bin", "`folder` that make build, make controlplane and make conformance fill")
-	only := flag.String("suites", "", "run only these, `names` or beginnings of names separated by commas")
+	only := flag.String("suites", "", "hold only these against the proxy, `names` or beginnings of names separated by commas")
 	list := flag.Bool("list", false, "print each suite's name, module and package, and run nothing")
 	flag.Parse()
 	ctrllog.SetLogger(klog.NewKlogr())
@@ -39,7 +40,7 @@ func run(ctx context.Context, bin, only string, list bool) error {
 	}
 	if list {
 		for _, s := range chosen {
-			fmt.Println(s.name, s.module, s.pkg)
+			fmt.Println(s.name, s.module, cmp.Or(s.pkg, "."))
 		}
 		return nil
 	}

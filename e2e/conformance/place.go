@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
@@ -21,10 +19,8 @@ import (
 )
 
 const (
-	// beginning bounds the start of everything but a suite, and tries how often a control plane is started that was not up in time, as
-	// on a busy machine.
+	// beginning bounds the start of everything but a suite, on a busy machine too.
 	beginning = 5 * time.Minute
-	tries     = 4
 	// grace is how long a program may take to end.
 	grace = 10 * time.Second
 )
@@ -49,15 +45,10 @@ func newPlace(ctx context.Context, bin string, s suite, proxied bool, logs strin
 			err = errors.Join(err, p.stop())
 		}
 	}()
-	if p.plane, err = begin(ctx, filepath.Join(bin, "controlplane")); err != nil {
+	if p.plane, err = cluster.Start(ctx, cluster.Options{Binaries: filepath.Join(bin, "controlplane"), Alone: s.alone, Patience: beginning}); err != nil {
 		return nil, err
 	}
 	p.kubeconfig = p.plane.Kubeconfig()
-	if s.alone {
-		if err := p.quieten(ctx); err != nil {
-			return nil, err
-		}
-	}
 	if !proxied {
 		return p, nil
 	}
@@ -72,36 +63,6 @@ func newPlace(ctx context.Context, bin string, s suite, proxied bool, logs strin
 	}
 	p.kubeconfig = filepath.Join(p.plane.Dir(), "conformance.kubeconfig")
 	return p, writeKubeconfig(p.kubeconfig, server)
-}
-
-// begin starts a control plane.
-func begin(ctx context.Context, binaries string) (*cluster.Cluster, error) {
-	var problems []error
-	for range tries {
-		plane, err := cluster.Start(ctx, cluster.Options{Binaries: binaries})
-		if err == nil {
-			return plane, nil
-		}
-		if problems = append(problems, err); ctx.Err() != nil {
-			break
-		}
-	}
-	return nil, errors.Join(problems...)
-}
-
-// quieten leaves an API server that nobody else writes to.
-func (p *place) quieten(ctx context.Context) error {
-	for _, component := range []cluster.Component{cluster.Kwok, cluster.Scheduler, cluster.ControllerManager} {
-		p.plane.Kill(component)
-	}
-	client, err := kubernetes.NewForConfig(p.plane.Config())
-	if err != nil {
-		return fmt.Errorf("building a client: %w", err)
-	}
-	if err := client.CoreV1().Nodes().Delete(ctx, cluster.NodeName, metav1.DeleteOptions{}); err != nil {
-		return fmt.Errorf("deleting Node %s: %w", cluster.NodeName, err)
-	}
-	return nil
 }
 
 // redirected starts the shim, and what has the API server ask it. It returns the address for the suite.
