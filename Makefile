@@ -18,7 +18,9 @@ LINT := $(CURDIR)/bin/golangci-lint
 OWN_MODULES := cmd/capi-shim cmd/manifests-gen packaging e2e e2e/alerts tools
 # What only `make test-private` needs: two releases of Cluster API, whole.
 WORLD_MODULES := e2e/private/worlds/private e2e/private/worlds/standard
-EACH_MODULE := for module in . $(OWN_MODULES) e2e/controlplane $(WORLD_MODULES); do cd $(CURDIR)/$$module;
+# What only `make conformance` needs: suites of others, whole.
+SUITE_MODULES := $(addprefix e2e/conformance/suites/,controllerruntime clusterapi apimachinery)
+EACH_MODULE := for module in . $(OWN_MODULES) e2e/controlplane $(WORLD_MODULES) $(SUITE_MODULES); do cd $(CURDIR)/$$module;
 CONTROL_PLANE := $(wildcard e2e/controlplane/go.* e2e/controlplane/*.go)
 # Every folder of machine/ but the tests' own is a machine with a table.
 TABLES := $(filter-out ./machine/machinetest/,$(wildcard ./machine/*/))
@@ -120,6 +122,12 @@ unit: ## Run all tests but the end-to-end suite, with the race detector.
 	@go test -timeout 30m -run '$(PROOF)' $(TABLES)
 	@set -e; for module in cmd/manifests-gen cmd/capi-shim packaging tools e2e/alerts; do go test -C $$module -timeout 30m ./...; done
 
+# How many inputs of each content type are made.
+INPUTS ?= 10000000
+.PHONY: flood
+flood: ## Make INPUTS (10000000) inputs of each content type for the law of rewriting, without looking at what code they reach. Hours.
+	@go test ./phases/rewrite ./phases/rewrite/protobuf -run '^TestEveryInput$$' -v -timeout 0 -args -inputs=$(INPUTS)
+
 # Two at a time, each with one worker, since more would not find more on two cores.
 FUZZTIME ?= 30s
 .PHONY: fuzz
@@ -218,6 +226,12 @@ test-proxy-load: build controlplane ## Ask a proxy that has the race detector 20
 	@$(PROGRESS) 'capstan, -race' $(BUILD) $(RACE) -tags=$(LEAN) -o=bin/race/capstan ./cmd/capstan
 	@go test -C e2e $(RACE) -v -count=1 -timeout 3h ./privatecapi -args -ginkgo.no-color -ginkgo.label-filter=load -load=$(LOAD) -load.bin=../../bin/race
 
+# Which suites are held against the proxy, by the beginnings of their names; all without it.
+SUITES ?=
+.PHONY: conformance
+conformance: build controlplane bin/kubectl bin/conformance-runner ## Run suites of others direct and by capi-proxy, and fail when a spec passes direct only; SUITES="controllerruntime" for some of it. Hours.
+	@tools/conformance.sh $(if $(SUITES),-suites='$(SUITES)')
+
 .PHONY: screenshots
 screenshots: build controlplane ## Take the docs' screenshots of the dashboard anew.
 	@$(PAGE) -ginkgo.focus=screenshots -screenshots=$(CURDIR)/docs/screenshots
@@ -265,7 +279,7 @@ part-unit:
 part-e2e:
 	@tools/part.sh -live e2e $(MAKE) e2e
 
-bin/demo-runner bin/bench-runner: bin/%-runner: $(PROGRESS) FORCE
+bin/demo-runner bin/bench-runner bin/conformance-runner: bin/%-runner: $(PROGRESS) FORCE
 	@$(PROGRESS) 'the $*' go build -C=e2e -buildvcs=false -o=../$@ ./$*
 FORCE:
 

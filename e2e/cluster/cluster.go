@@ -10,6 +10,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,6 +46,10 @@ type Options struct {
 	// ServiceCA plays OpenShift's service CA: CA bundles are injected and serving
 	// certificates made where annotations ask for them, by ServiceCAUserAgent.
 	ServiceCA bool
+	// Alone leaves out whatever else writes: nothing runs but etcd and kube-apiserver, as in envtest, and there is no node.
+	Alone bool
+	// Patience bounds the start; a minute without it.
+	Patience time.Duration
 }
 
 // Cluster is a running control plane. Its methods may be called from several
@@ -73,10 +78,10 @@ type Cluster struct {
 }
 
 // Start returns a cluster that has proved itself: a Deployment became Available
-// on its node. The context bounds the start only, at most a minute; the cluster
-// lives until Stop, or until this process ends in whatever way.
+// on its node, if it has one. The context bounds the start only, as the options
+// do; the cluster lives until Stop, or until this process ends in whatever way.
 func Start(ctx context.Context, options Options) (*Cluster, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(options.Patience, time.Minute))
 	defer cancel()
 	c, err := prepare(options)
 	if err != nil {

@@ -27,6 +27,9 @@ func (c *Cluster) boot(ctx context.Context, options Options) error {
 	if err := c.waitForAPI(ctx); err != nil {
 		return err
 	}
+	if options.Alone {
+		return crds.Establish(ctx, c.admin, options.CRDs...)
+	}
 	if err := c.startOpenShiftAPI(ctx); err != nil {
 		return err
 	}

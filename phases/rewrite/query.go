@@ -23,6 +23,10 @@ func (r *Request) query(d Direction, raw string) string {
 	}
 	pairs := strings.Split(raw, "&")
 	for i, pair := range pairs {
+		// The server passes over a pair with a semicolon, which it would not if that were escaped.
+		if strings.Contains(pair, ";") {
+			continue
+		}
 		key, value, _ := strings.Cut(pair, "=")
 		name, err := url.QueryUnescape(key)
 		if err != nil {

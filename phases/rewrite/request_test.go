@@ -47,6 +47,8 @@ func TestAPathDecidesTheClassAndWhatIsSent(t *testing.T) {
 		{"GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?fieldSelector=metadata.name%3Dmachines." + standard, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?fieldSelector=metadata.name%3Dmachines." + private, rewrite.Definitions},
 		{"GET", "/api/v1/events?limit=5&fieldSelector=involvedObject.apiVersion%3Dcluster.x-k8s.io%2Fv1beta1%2Ctype%21%3DNormal", "/api/v1/events?limit=5&fieldSelector=involvedObject.apiVersion%3D" + private + "%2Fv1beta1%2Ctype%21%3DNormal", rewrite.Events},
 		{"GET", "/apis/events.k8s.io/v1/events?fieldSelector=regarding.apiVersion%3Dcluster.x-k8s.io%2Fv1beta1", "/apis/events.k8s.io/v1/events?fieldSelector=regarding.apiVersion%3D" + private + "%2Fv1beta1", rewrite.EventsV1},
+		// The server passes over what has a semicolon in it, and has to go on doing so.
+		{"GET", "/api/v1/events?fieldSelector=involvedObject.apiVersion%3Dcluster.x-k8s.io%2Fv1;x", "/api/v1/events?fieldSelector=involvedObject.apiVersion%3Dcluster.x-k8s.io%2Fv1;x", rewrite.Events},
 		{"POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", rewrite.AccessReviews},
 		{"POST", "/apis/authorization.k8s.io/v1/namespaces/a/localsubjectaccessreviews", "/apis/authorization.k8s.io/v1/namespaces/a/localsubjectaccessreviews", rewrite.AccessReviews},
 		{"POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", rewrite.RulesReviews},

@@ -54,5 +54,6 @@ var pathSeeds = []string{
 	"/apis/cluster.x-k8s.io/v1beta1/namespaces/a/machines/m/status", "/apis/cluster.x-k8s.io", "/api/v1/namespaces/a/pods/p/proxy/a%2fb/../c",
 	"/api/v1/watch/namespaces/a/pods", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/a%20b.cluster.x-k8s.io/", "/openapi/v3/apis/cluster.x-k8s.io/v1?hash=A",
 	"/api/v1/events?fieldSelector=involvedObject.apiVersion%3Dcluster.x-k8s.io%2Fv1", "/api/v1/namespaces/a%2fb", "/apis/a/v1/..", "//", "/", "/api/v1/proxy/nodes/x/y",
-	"/api/v1/pods?watch=1;x&fieldSelector=metadata.name=a", "/api/v1/namespaces/a/finalize",
+	"/api/v1/pods?watch=1;x&fieldSelector=metadata.name=a",
+	"/api/v1/events?fieldSelector=involvedObject.apiVersion%3Dcluster.x-k8s.io%2Fv;x&fieldSelector=metadata.name=a", "/api/v1/namespaces/a/finalize",
 }

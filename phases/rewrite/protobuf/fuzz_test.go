@@ -16,66 +16,85 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 )
 
-// FuzzObject holds what is made of any bytes against the typed codec: what it can read it can read translated, and what was
-// translated twice is what it was.
-func FuzzObject(f *testing.F) {
+// objectSeeds are objects of all kinds that have places.
+func objectSeeds(tb testing.TB) [][]byte {
+	tb.Helper()
+	var seeds [][]byte
 	for _, c := range typedCases() {
 		object := filled(3, c)
 		object.GetObjectKind().SetGroupVersionKind(c.kind)
 		var out bytes.Buffer
 		if err := protobuf.NewSerializer(nil, nil).Encode(object, &out); err != nil {
-			f.Fatal(err)
+			tb.Fatal(err)
 		}
-		f.Add(out.Bytes())
+		seeds = append(seeds, out.Bytes())
 	}
-	f.Fuzz(func(t *testing.T, src []byte) {
-		texts := swap()
-		texts.Prose = func(text string) string { return text }
-		once, err := Object(nil, src, texts)
-		if err != nil {
-			var wrong *MalformedError
-			if !errors.As(err, &wrong) {
-				t.Fatalf("no MalformedError: %v", err)
-			}
-			return
-		}
-		twice, err := Object(nil, once, texts)
-		if err != nil {
-			t.Fatalf("the translation is malformed: %v", err)
-		}
-		thrice, err := Object(nil, twice, texts)
-		if err != nil || !bytes.Equal(once, thrice) {
-			t.Fatalf("%q became %q, %v", once, thrice, err)
-		}
-		var before, after runtime.Unknown
-		if before.Unmarshal(src[len(magic):]) != nil {
-			return
-		}
-		if err := after.Unmarshal(twice[len(magic):]); err != nil || before.TypeMeta != after.TypeMeta {
-			t.Fatalf("the envelope %v became %v, %v", before, after, err)
-		}
-		var was, is metav1.PartialObjectMetadata
-		if was.Unmarshal(before.Raw) == nil && (is.Unmarshal(after.Raw) != nil || was.String() != is.String()) {
-			t.Fatalf("%v became %v", was, is)
-		}
-	})
+	return seeds
 }
+
+// FuzzObject holds what is made of any bytes against the typed codec: what it can read it can read translated, and what was
+// translated twice is what it was.
+func FuzzObject(f *testing.F) {
+	for _, seed := range objectSeeds(f) {
+		f.Add(seed)
+	}
+	f.Fuzz(checkObject)
+}
+
+func checkObject(t *testing.T, src []byte) {
+	t.Helper()
+	texts := swap()
+	texts.Prose = func(text string) string { return text }
+	once, err := Object(nil, src, texts)
+	if err != nil {
+		var wrong *MalformedError
+		if !errors.As(err, &wrong) {
+			t.Fatalf("no MalformedError: %v", err)
+		}
+		return
+	}
+	twice, err := Object(nil, once, texts)
+	if err != nil {
+		t.Fatalf("the translation is malformed: %v", err)
+	}
+	thrice, err := Object(nil, twice, texts)
+	if err != nil || !bytes.Equal(once, thrice) {
+		t.Fatalf("%q became %q, %v", once, thrice, err)
+	}
+	var before, after runtime.Unknown
+	if before.Unmarshal(src[len(magic):]) != nil {
+		return
+	}
+	if err := after.Unmarshal(twice[len(magic):]); err != nil || before.TypeMeta != after.TypeMeta {
+		t.Fatalf("the envelope %v became %v, %v", before, after, err)
+	}
+	var was, is metav1.PartialObjectMetadata
+	if was.Unmarshal(before.Raw) == nil && (is.Unmarshal(after.Raw) != nil || was.String() != is.String()) {
+		t.Fatalf("%v became %v", was, is)
+	}
+}
+
+// frameSeed is a stream of one frame.
+const frameSeed = "\x00\x00\x00\x04\x0a\x02ab"
 
 // FuzzWatchFrames asks that no stream is read past its bounds, and that what is written is whole frames.
 func FuzzWatchFrames(f *testing.F) {
-	f.Add([]byte("\x00\x00\x00\x04\x0a\x02ab"))
-	f.Fuzz(func(t *testing.T, src []byte) {
-		var out bytes.Buffer
-		_ = WatchFrames(&out, bytes.NewReader(src), swap(), func(n int) (func(), error) {
-			if n > 1<<20 {
-				return nil, errors.New("full")
-			}
-			return func() {}, nil
-		})
-		if err := WatchFrames(&bytes.Buffer{}, &out, swap(), freely); err != nil {
-			t.Fatal(err)
+	f.Add([]byte(frameSeed))
+	f.Fuzz(checkFrames)
+}
+
+func checkFrames(t *testing.T, src []byte) {
+	t.Helper()
+	var out bytes.Buffer
+	_ = WatchFrames(&out, bytes.NewReader(src), swap(), func(n int) (func(), error) {
+		if n > 1<<20 {
+			return nil, errors.New("full")
 		}
+		return func() {}, nil
 	})
+	if err := WatchFrames(&bytes.Buffer{}, &out, swap(), freely); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestObject_refuses_what_is_nested_too_deep(t *testing.T) {

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/capstan-capi/capstan/e2e/cluster"
+	"github.com/capstan-capi/capstan/e2e/harness"
+)
+
+const (
+	// beginning bounds the start of everything but a suite, on a busy machine too.
+	beginning = 5 * time.Minute
+	// grace is how long a program may take to end.
+	grace = 10 * time.Second
+)
+
+// place is a fresh control plane, and what stands before it.
+type place struct {
+	plane *cluster.Cluster
+	// proxy is nil in the direct run.
+	proxy *harness.CAPIProxy
+	// kubeconfig is the suite's.
+	kubeconfig string
+	close      []func() error
+}
+
+// newPlace starts a control plane, and a proxy before it if it is asked for. The logs begin with a path.
+func newPlace(ctx context.Context, bin string, s suite, proxied bool, logs string) (_ *place, err error) {
+	ctx, cancel := context.WithTimeout(ctx, beginning)
+	defer cancel()
+	p := &place{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.stop())
+		}
+	}()
+	if p.plane, err = cluster.Start(ctx, cluster.Options{Binaries: filepath.Join(bin, "controlplane"), Alone: s.alone, Patience: beginning}); err != nil {
+		return nil, err
+	}
+	p.kubeconfig = p.plane.Kubeconfig()
+	if !proxied {
+		return p, nil
+	}
+	if p.proxy, err = harness.StartCAPIProxy(ctx, p.plane, bin, p.plane.Kubeconfig(), logs+"proxy.log"); err != nil {
+		return nil, err
+	}
+	server := p.proxy.URL
+	if s.webhooks {
+		if server, err = p.redirected(ctx, bin, logs); err != nil {
+			return nil, err
+		}
+	}
+	p.kubeconfig = filepath.Join(p.plane.Dir(), "conformance.kubeconfig")
+	return p, writeKubeconfig(p.kubeconfig, server)
+}
+
+// redirected starts the shim, and what has the API server ask it. It returns the address for the suite.
+func (p *place) redirected(ctx context.Context, bin, logs string) (string, error) {
+	routes := filepath.Join(p.plane.Dir(), "routes.yaml")
+	if err := os.WriteFile(routes, []byte("routes: []\n"), 0o600); err != nil {
+		return "", fmt.Errorf("writing the routes of the shim: %w", err)
+	}
+	certificates, err := p.certify()
+	if err != nil {
+		return "", err
+	}
+	port, err := freePort(ctx)
+	if err != nil {
+		return "", err
+	}
+	health, err := freePort(ctx)
+	if err != nil {
+		return "", err
+	}
+	_, err = p.plane.Spawn("capi-shim", logs+"shim.log", filepath.Join(bin, "capi-shim"), "--kubeconfig="+p.plane.Kubeconfig(), "--routes="+routes, "--cert-dir="+certificates,
+		"--address=127.0.0.1:"+port, "--health-address=127.0.0.1:"+health, "--metrics-address=0")
+	if err != nil {
+		return "", err
+	}
+	if err := harness.Eventually(ctx, "capi-shim to be ready", func(ctx context.Context) error {
+		return harness.Ready(ctx, "capi-shim", "http://127.0.0.1:"+health)
+	}); err != nil {
+		return "", err
+	}
+	handler, err := newRedirect(p.proxy.URL, "https://127.0.0.1:"+port, p.plane.Config().CAData, routes)
+	if err != nil {
+		return "", err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("listening before the proxy: %w", err)
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(listener) }() // ends with the error that Close causes
+	p.close = append(p.close, server.Close)
+	return "http://" + listener.Addr().String(), nil
+}
+
+// certify makes the shim's certificate, and returns its folder.
+func (p *place) certify() (string, error) {
+	certificate, key, err := p.plane.Serving("127.0.0.1")
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Join(p.plane.Dir(), "shim")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", fmt.Errorf("making the folder of the shim's certificate: %w", err)
+	}
+	for name, text := range map[string][]byte{"tls.crt": certificate, "tls.key": key} {
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o600); err != nil {
+			return "", fmt.Errorf("writing the shim's certificate: %w", err)
+		}
+	}
+	return folder, nil
+}
+
+// stop ends everything.
+func (p *place) stop() error {
+	var problems []error
+	for _, end := range p.close {
+		problems = append(problems, end())
+	}
+	if p.proxy != nil {
+		problems = append(problems, p.proxy.Stop(grace))
+	}
+	if p.plane != nil {
+		problems = append(problems, p.plane.Stop())
+	}
+	return errors.Join(problems...)
+}
+
+// writeKubeconfig writes one for a server that wants no credentials.
+func writeKubeconfig(path, server string) error {
+	const here = "proxy"
+	err := clientcmd.WriteToFile(clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{here: {Server: server}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{here: {}},
+		Contexts:       map[string]*clientcmdapi.Context{here: {Cluster: here, AuthInfo: here}},
+		CurrentContext: here,
+	}, path)
+	if err != nil {
+		return fmt.Errorf("writing the kubeconfig of the proxy: %w", err)
+	}
+	return nil
+}
+
+// freePort is a port of the loopback that nobody listened on a moment ago.
+func freePort(ctx context.Context) (string, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("looking for a free port: %w", err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	if err := listener.Close(); err != nil {
+		return "", fmt.Errorf("looking for a free port: %w", err)
+	}
+	return strconv.Itoa(port), nil
+}
