@@ -272,6 +272,10 @@ demo-crds: build controlplane bin/demo-runner ## Have two parties share a CRD of
 demo-bootimages: build controlplane bin/demo-runner ## Have 222 MachineSets follow a release's boot image, on an embedded cluster.
 	@bin/demo-runner bootimages
 
+.PHONY: demo-private
+demo-private: build controlplane bin/demo-runner ## Move hosted clusters to private types of Cluster API, on an embedded cluster.
+	@bin/demo-runner private
+
 .PHONY: up
 up: build controlplane bin/demo-runner ## Install Cluster API on an embedded cluster and leave it running.
 	@bin/demo-runner up
