@@ -91,7 +91,7 @@ func (h *hosting) place(ctx context.Context) (err error) {
 		return err
 	}
 	for hosted, machines := range map[*hostedworld.Hosted]int{h.shop: shopMachines, h.bank: bankMachines} {
-		if err := h.haveReady(ctx, hosted, hostedworld.Standard, machines); err != nil {
+		if err := h.haveReady(ctx, hosted, hostedworld.Standard, machines, machines); err != nil {
 			return err
 		}
 	}
@@ -99,8 +99,8 @@ func (h *hosting) place(ctx context.Context) (err error) {
 	return nil
 }
 
-// haveReady waits until a hosted cluster has so many Machines on one side, and all of them are ready.
-func (h *hosting) haveReady(ctx context.Context, hosted *hostedworld.Hosted, side string, machines int) error {
+// haveReady waits until a hosted cluster has so many Machines on one side, and so many of them are ready.
+func (h *hosting) haveReady(ctx context.Context, hosted *hostedworld.Hosted, side string, machines, ready int) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return harness.Eventually(ctx, fmt.Sprintf("%d machines of HostedCluster %s", machines, hosted.Key()), func(ctx context.Context) error {
@@ -108,13 +108,16 @@ func (h *hosting) haveReady(ctx context.Context, hosted *hostedworld.Hosted, sid
 		if err != nil {
 			return err
 		}
-		ready := 0
+		there, well := 0, 0
 		for _, o := range stored {
-			if o.GetKind() == "Machine" && hostedworld.IsReady(o) {
-				ready++
+			if o.GetKind() != "Machine" {
+				continue
+			}
+			if there++; hostedworld.IsReady(o) {
+				well++
 			}
 		}
-		return unless(ready == machines, fmt.Sprintf("%d are ready; the programs met: %v", ready, hosted.Problem()))
+		return unless(there == machines && well == ready, fmt.Sprintf("%d of %d are ready; the programs met: %v", well, there, hosted.Problem()))
 	})
 }
 

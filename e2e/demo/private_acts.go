@@ -120,7 +120,7 @@ func (h *hosting) work(ctx context.Context) error {
 	if err := h.shop.Scale(ctx, hostedworld.Private, shopMachines+1); err != nil {
 		return err
 	}
-	if err := h.haveReady(ctx, h.shop, hostedworld.Private, shopMachines+1); err != nil {
+	if err := h.haveReady(ctx, h.shop, hostedworld.Private, shopMachines+1, shopMachines+1); err != nil {
 		return err
 	}
 	h.display.step("one machine more is asked for, and made: %v", h.world.Cloud.Calls()[before:])
@@ -145,10 +145,10 @@ func (h *hosting) moveBack(ctx context.Context) error {
 	if err := h.bank.Scale(ctx, hostedworld.Private, bankMachines+1); err != nil {
 		return err
 	}
-	if err := h.haveReady(ctx, h.bank, hostedworld.Private, bankMachines); err != nil { // one more, and one less
+	if err := h.haveReady(ctx, h.bank, hostedworld.Private, bankMachines+1, bankMachines); err != nil {
 		return err
 	}
-	h.display.step("somebody asks for one machine more, and the target makes it: %v", h.world.Cloud.Calls()[was.calls:])
+	h.display.step("somebody asks for one machine more, and the target makes it: %v; the first one is not ready", h.world.Cloud.Calls()[was.calls:])
 	if err := h.operator.Advance(unwell); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (h *hosting) moveBack(ctx context.Context) error {
 	if err := h.until(ctx, h.bank, "Failed"); err != nil {
 		return err
 	}
-	if err := h.haveReady(ctx, h.bank, hostedworld.Standard, bankMachines+1); err != nil {
+	if err := h.haveReady(ctx, h.bank, hostedworld.Standard, bankMachines+1, bankMachines+1); err != nil {
 		return err
 	}
 	if err := h.isBack(ctx, was); err != nil {
