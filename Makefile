@@ -16,7 +16,7 @@ PROGRESS := bin/progress
 LINT := $(CURDIR)/bin/golangci-lint
 # Modules of their own: what the product does not need is not in its graph.
 OWN_MODULES := cmd/capi-shim cmd/manifests-gen packaging e2e e2e/alerts tools
-# What only `make test-private` needs: two releases of Cluster API, whole.
+# What only the proof of private types needs: two releases of Cluster API, whole.
 WORLD_MODULES := e2e/private/worlds/private e2e/private/worlds/standard
 # What only `make conformance` needs: suites of others, whole.
 SUITE_MODULES := $(addprefix e2e/conformance/suites/,controllerruntime clusterapi apimachinery)
@@ -87,7 +87,7 @@ bin/worlds/standard/dev: PROGRAM = ./otherports
 WORLD_MODULE = e2e/private/worlds/$(if $(filter ./otherports,$(PROGRAM)),private,$(*D))
 
 .PHONY: worlds
-worlds: $(WORLDS) ## Build the managers of Cluster API that `make test-private` runs: many minutes the first time.
+worlds: $(WORLDS) ## Build the managers of Cluster API that `make test-private` runs: minutes the first time.
 
 $(WORLDS): bin/worlds/%: $(wildcard $(addsuffix /go.*,$(WORLD_MODULES)) e2e/private/worlds/private/otherports/*.go) | $(PROGRESS)
 	@$(PROGRESS) 'world $*' go build -C=$(WORLD_MODULE) -buildvcs=false -o=../../../../$@ -ldflags='-s -w' $(PROGRAM)
@@ -209,14 +209,14 @@ PAGE = go test -C e2e -tags page -v -count=1 -timeout 20m ./page -args -ginkgo.n
 test-page: build controlplane ## See the dashboard's page in Debian's chromium, which tools/page/needs.sh installs.
 	@$(PAGE)
 
-# What it runs takes long to build, and nobody is kept waiting for it in `make test`.
+# What it runs takes minutes to build, so that its suite is not one of `make e2e`; `make test` runs it reduced.
 PRIVATE = go test -C e2e -tags private -v -count=1 -timeout 2h ./private -args -ginkgo.no-color
 .PHONY: test-private
 test-private: build controlplane worlds ## Prove that unmodified managers of Cluster API work with private types, beside others with the standard ones.
 	@$(PRIVATE)
 
 .PHONY: test-private-reduced
-test-private-reduced: build controlplane worlds ## The same with one small Cluster in each world, in minutes.
+test-private-reduced: build controlplane worlds ## The same with one Cluster in each world, in minutes; `make test` does so too.
 	@$(PRIVATE) -ginkgo.label-filter='!whole'
 
 # How long the proxy of private types is under load; in `make test` it is 10 s, without the race detector.
@@ -252,17 +252,17 @@ test: ## Run everything: generated files, format, lint, unit tests, end-to-end s
 test-parts:
 	@$(MAKE) part-compile
 	@$(MAKE) part-fresh
-	@$(MAKE) -j2 part-e2e part-code
+	@$(MAKE) -j2 part-e2e part-code part-private
 
 # What takes minutes the first time is compiled first, with its progress told; with
 # the race detector all is compiled once more. A program would be linked, too.
 LIBRARIES = $(shell go list $(1) -f '{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}' ./...)
 .PHONY: compile
-compile: $(TUTORIAL) bin/golangci-lint
+compile: $(TUTORIAL) worlds bin/golangci-lint
 	@$(PROGRESS) tests go build -C=e2e $(call LIBRARIES,-C e2e)
 	@$(PROGRESS) 'tests, -race' go build $(RACE) $(LIBRARIES)
 
-.PHONY: part-compile part-fresh part-code part-lint part-unit part-e2e
+.PHONY: part-compile part-fresh part-code part-lint part-unit part-e2e part-private
 part-compile:
 	@tools/part.sh -live compile $(MAKE) compile
 part-fresh:
@@ -278,6 +278,8 @@ part-unit:
 	@tools/part.sh unit $(MAKE) unit
 part-e2e:
 	@tools/part.sh -live e2e $(MAKE) e2e
+part-private:
+	@tools/part.sh private $(MAKE) test-private-reduced
 
 bin/demo-runner bin/bench-runner bin/conformance-runner: bin/%-runner: $(PROGRESS) FORCE
 	@$(PROGRESS) 'the $*' go build -C=e2e -buildvcs=false -o=../$@ ./$*
@@ -294,6 +296,10 @@ demo-crds: build controlplane bin/demo-runner ## Have two parties share a CRD of
 .PHONY: demo-bootimages
 demo-bootimages: build controlplane bin/demo-runner ## Have 222 MachineSets follow a release's boot image, on an embedded cluster.
 	@bin/demo-runner bootimages
+
+.PHONY: demo-private
+demo-private: build controlplane bin/demo-runner ## Move hosted clusters to private types of Cluster API, on an embedded cluster.
+	@bin/demo-runner private
 
 .PHONY: up
 up: build controlplane bin/demo-runner ## Install Cluster API on an embedded cluster and leave it running.

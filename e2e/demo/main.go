@@ -1,7 +1,7 @@
 // Command demo-runner shows Capstan at work on an embedded cluster: it installs
 // real Cluster API providers, upgrades them and reports what was seen (no
 // arguments), or has two parties share a definition of Cluster API (crds), or
-// moves boot images (bootimages), or installs providers and leaves the cluster
+// moves boot images (bootimages), or moves hosted clusters to private types (private), or installs providers and leaves the cluster
 // running (up) until it is told to end it (down), or runs one for docs/tutorial.md
 // (tutorial). It shows what any user could see, and decides nothing.
 package main
@@ -20,11 +20,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-const usage = `usage: demo-runner [crds | bootimages | up | down | tutorial]
+const usage = `usage: demo-runner [crds | bootimages | private | up | down | tutorial]
 
 Without an argument it installs Cluster API on an embedded cluster, upgrades it
 and ends the cluster. "crds" has two parties share a definition there.
-"bootimages" moves boot images there. "up" installs and leaves it running; "down" ends that.
+"bootimages" moves boot images there, "private" hosted clusters to private types. "up" installs and leaves it running; "down" ends that.
 "tutorial" runs a cluster for docs/tutorial.md until ctrl-c.`
 
 func main() {
@@ -64,6 +64,8 @@ func run(ctx context.Context, arguments []string) error {
 		return demonstrate(ctx, os.Stdout, bin, filepath.Join(bin, "demo-crds"), (*demonstration).share)
 	case "bootimages":
 		return demonstrate(ctx, os.Stdout, bin, filepath.Join(bin, "demo-bootimages"), (*demonstration).moveBootImages)
+	case "private":
+		return demonstrate(ctx, os.Stdout, bin, filepath.Join(bin, "demo-private"), (*demonstration).moveHosted)
 	case "up":
 		return up(ctx, os.Stdout, bin, upFolder(bin))
 	case "down":

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/capstan-capi/capstan/e2e/hostedworld"
+)
+
+// hostedState is what a HostedCluster tells of its move.
+type hostedState struct {
+	key, state, message string
+}
+
+// hostedFollower sees every state that HostedClusters tell, in order, as a watch shows them.
+type hostedFollower struct {
+	news chan hostedState
+
+	mu   sync.Mutex
+	path map[string][]string
+}
+
+// newHostedFollower follows all HostedClusters until the context ends.
+func newHostedFollower(ctx context.Context, config *rest.Config) (*hostedFollower, error) {
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client of HostedClusters: %w", err)
+	}
+	f := &hostedFollower{news: make(chan hostedState, 1000), path: map[string][]string{}}
+	factory := dynamicinformer.NewDynamicSharedInformerFactory(objects, 0)
+	informer := factory.ForResource(schema.GroupVersionResource{Group: hostedworld.HyperShift, Version: "v1beta1", Resource: "hostedclusters"}).Informer()
+	see := func(of any) { f.see(ctx, of) }
+	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: see, UpdateFunc: func(_, now any) { see(now) }})
+	if err != nil {
+		return nil, fmt.Errorf("following HostedClusters: %w", err)
+	}
+	factory.Start(ctx.Done())
+	return f, nil
+}
+
+// see takes in a HostedCluster, and passes a state on that is new.
+func (f *hostedFollower) see(ctx context.Context, of any) {
+	o, is := of.(*hostedworld.Object)
+	if !is {
+		return
+	}
+	key := o.GetNamespace() + "/" + o.GetName()
+	state, message := hostedworld.Told(o)
+	f.mu.Lock()
+	path := f.path[key]
+	same := state == "" || len(path) > 0 && path[len(path)-1] == state
+	if !same {
+		f.path[key] = append(path, state)
+	}
+	f.mu.Unlock()
+	if same {
+		return
+	}
+	select {
+	case f.news <- hostedState{key, state, message}:
+	case <-ctx.Done():
+	}
+}
+
+// states are those that a hosted cluster has told so far.
+func (f *hostedFollower) states(of *hostedworld.Hosted) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]string(nil), f.path[of.Key()]...)
+}
+
+// last is the state that it has told last, empty for none.
+func (f *hostedFollower) last(of *hostedworld.Hosted) string {
+	states := f.states(of)
+	if len(states) == 0 {
+		return ""
+	}
+	return states[len(states)-1]
+}
+
+// until tells states as they come, until a hosted cluster has told one.
+func (h *hosting) until(ctx context.Context, hosted *hostedworld.Hosted, state string) error {
+	err := h.soon(ctx, fmt.Sprintf("HostedCluster %s to be %s", hosted.Key(), state), func(context.Context) error {
+		h.drain()
+		last := h.followed.last(hosted)
+		return unless(last == state, "it is "+last)
+	})
+	h.drain()
+	return err
+}
+
+// drain tells the states that came since it was called last.
+func (h *hosting) drain() {
+	for {
+		select {
+		case news := <-h.followed.news:
+			h.tellState(news)
+		default:
+			return
+		}
+	}
+}
+
+// awaitMachines returns when a namespace has so many Machines of private types.
+func awaitMachines(ctx context.Context, config *rest.Config, namespace string, enough int) error {
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("making a client of Machines: %w", err)
+	}
+	machines := objects.Resource(schema.GroupVersionResource{Group: hostedworld.Private, Version: "v1beta2", Resource: "machines"}).Namespace(namespace)
+	seconds := int64(patience / time.Second)
+	seen, err := machines.Watch(ctx, metav1.ListOptions{TimeoutSeconds: &seconds})
+	if err != nil {
+		return fmt.Errorf("watching Machines of %s: %w", namespace, err)
+	}
+	defer seen.Stop()
+	for event := range seen.ResultChan() {
+		if event.Type == watch.Added {
+			enough--
+		}
+		if enough == 0 {
+			return nil
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return errors.New("the watch of Machines has ended")
+}
