@@ -18,15 +18,44 @@ var way = []machine.State{
 
 // counted is what a state's progress is counted in; others stand still.
 var counted = map[machine.State]func(Facts) Tally{
-	GeneratingIgnition: func(f Facts) Tally { return f.Payload.Roles },
-	CreatingMachines:   func(f Facts) Tally { return f.Provisioned },
-	Bootstrapping:      func(f Facts) Tally { return f.Guest.Nodes },
-	RemovingBootstrap:  func(f Facts) Tally { return f.Bootstrap.Removal },
-	Settling:           func(f Facts) Tally { return f.Guest.Operators },
-	Upgrading:          func(f Facts) Tally { return f.Upgrade.Steps },
-	Scaling:            func(f Facts) Tally { return f.Scaling.Steps },
-	Remediating:        func(f Facts) Tally { return f.Remediation.Steps },
-	Clearing:           func(f Facts) Tally { return f.Attempt },
+	AwaitingInfrastructure: infrastructure,
+	GeneratingIgnition:     func(f Facts) Tally { return f.Payload.Roles },
+	CreatingMachines:       func(f Facts) Tally { return f.Provisioned },
+	Bootstrapping:          func(f Facts) Tally { return f.Guest.Nodes },
+	RemovingBootstrap:      removal,
+	Settling:               func(f Facts) Tally { return f.Guest.Operators },
+	Upgrading:              func(f Facts) Tally { return f.Upgrade.Steps },
+	Scaling:                func(f Facts) Tally { return f.Scaling.Steps },
+	Remediating:            func(f Facts) Tally { return f.Remediation.Steps },
+	Clearing:               func(f Facts) Tally { return f.Attempt },
+}
+
+// infrastructure counts what there is of that which AwaitingInfrastructure waits for.
+func infrastructure(f Facts) Tally {
+	t := Tally{Known: f.Cluster.Known, Done: f.met(PostInfrastructure)}
+	for _, is := range []bool{f.Cluster.Provisioned, f.Cluster.Host != "" && f.Cluster.Port > 0} {
+		if is {
+			t.Done++
+		}
+	}
+	return t
+}
+
+// removal counts what is gone of the bootstrap's, and the hooks that do not hold the rest any more.
+func removal(f Facts) Tally {
+	t := f.Bootstrap.Removal
+	t.Done += f.met(PreBootstrapRemoval)
+	return t
+}
+
+// met counts the hooks of a phase whose condition is True.
+func (f Facts) met(phase HookPhase) (met int) {
+	for _, hook := range f.Hooks {
+		if hook.Phase == phase && hook.Met {
+			met++
+		}
+	}
+	return met
 }
 
 // Progress counts what is done in a state that counts it. A state that comes later on the way has more, and one at rest has none,
