@@ -81,9 +81,10 @@ func (t Table[F, E]) consider(move *Move[F, E], record Record, facts F, at momen
 	candidate := Candidate{Event: move.On, To: move.To, Answer: No}
 	switch {
 	case move.Stalled > 0:
-		candidate.Why = "the last progress was less than " + short(move.Stalled) + " ago"
-		if c.timed(&candidate, record.Progress.Since.Add(move.Stalled), at) {
-			candidate.Why = stalledCause(move.Stalled, record.Reason)
+		patience := t.patience(move, facts)
+		candidate.Why = "the last progress was less than " + short(patience) + " ago"
+		if c.timed(&candidate, record.Progress.Since.Add(patience), at) {
+			candidate.Why = stalledCause(patience, record.Reason)
 		}
 	case move.Failing > 0 && record.Failure == nil:
 		candidate.Why = "the last attempt met no error"

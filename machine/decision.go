@@ -14,6 +14,8 @@ type Decision struct {
 	Progressed time.Time           `json:"progressed"`
 	Failure    *Failure            `json:"failure,omitempty"`
 	Lasting    map[Event]time.Time `json:"lasting,omitempty"`
+	// Patience is that of the instance with deadlines, where it was another than the row's.
+	Patience map[Event]time.Duration `json:"patience,omitempty"`
 	// Answers are those of every question on the moves that leave the state, in the order of its moves.
 	Answers []Asked `json:"answers,omitempty"`
 	// Event, To and Cause are the move chosen; empty for none.
@@ -39,6 +41,17 @@ func (t Table[F, E]) decision(record Record, chosen choice[F, E], facts F, at mo
 	for _, atom := range t.questions(record.State) {
 		answer := atom.Answer(facts)
 		d.Answers = append(d.Answers, Asked{Guard: atom.Name, Answer: answer.Truth, Why: answer.Reason})
+	}
+	for _, move := range t.Leaving(record.State) {
+		if move.Stalled == 0 {
+			continue
+		}
+		if own := t.patience(move, facts); own != move.Stalled {
+			if d.Patience == nil {
+				d.Patience = map[Event]time.Duration{}
+			}
+			d.Patience[move.On] = own
+		}
 	}
 	return d
 }
@@ -72,6 +85,7 @@ func (t Table[F, E]) Replay(d Decision) (Decision, []Candidate, error) {
 		here.Moves = append(here.Moves, *move)
 	}
 	then := here.answeredBy(func(name string) Answer { return answers[name] })
+	then.Patience = func(_ F, on Event) time.Duration { return d.Patience[on] }
 	record := Record{
 		State: d.State, Reason: d.Reason, Failure: d.Failure, Lasting: d.Lasting, Progress: Progress{Since: d.Progressed},
 	}

@@ -118,6 +118,9 @@ type Table[F, E any] struct {
 	// Progress counts the steps done so far; known is false while the facts have not been seen. Only a new
 	// high since the state was entered counts, so that something that flaps cannot put off a deadline.
 	Progress func(F) (done int, known bool)
+	// Patience is how long an instance may go without progress before the deadline that is told as an event, where it is another
+	// time than the row's; zero for the row's, and nil where that holds for all.
+	Patience func(F, Event) time.Duration
 	// Inputs is a fingerprint of everything people can change to heal a failure; empty while not known.
 	Inputs func(F) string
 	// Recall copies into the facts what the record remembers, so that guards can compare then with now. In a state that
@@ -141,6 +144,16 @@ func (t Table[F, E]) Alarms(state State) bool {
 func (t Table[F, E]) Resumes(state State) bool {
 	row, known := t.State(state)
 	return known && row.Work.resumes
+}
+
+// patience is after how long without progress a deadline fires for an instance.
+func (t Table[F, E]) patience(move *Move[F, E], facts F) time.Duration {
+	if t.Patience != nil {
+		if own := t.Patience(facts, move.On); own > 0 {
+			return own
+		}
+	}
+	return move.Stalled
 }
 
 // resumed is the row of the state that a record came from. A record that names

@@ -4,6 +4,7 @@ package tools
 import (
 	"encoding/json"
 	"os/exec"
+	"strings"
 	"testing"
 )
 
@@ -16,6 +17,19 @@ func TestTheSuitesAndTheControlPlaneUseTheOperatorsVersionsOfTheModulesTheyShare
 			if own := operator[path]; own != "" && own != version {
 				t.Errorf("%s is %s in go.mod and %s in %s: raise the older one", path, own, version, file)
 			}
+		}
+	}
+}
+
+// The kinds of OpenShift clusters are made of types of Cluster API, which a provider of its own needs and the operator does not.
+func TestTheOperatorDoesNotLinkClusterAPI(t *testing.T) {
+	packages, err := exec.CommandContext(t.Context(), "go", "list", "-C", "..", "-deps", "./cmd/capstan", "./cmd/capstan-stub").Output()
+	if err != nil {
+		t.Fatalf("listing what the operator links: %v", err)
+	}
+	for name := range strings.FieldsSeq(string(packages)) {
+		if strings.HasPrefix(name, "sigs.k8s.io/cluster-api/") || strings.HasPrefix(name, "github.com/capstan-capi/capstan/api/") {
+			t.Errorf("the operator links %s", name)
 		}
 	}
 }

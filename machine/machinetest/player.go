@@ -49,7 +49,7 @@ func newPlayer[F, E any](table machine.Table[F, E]) *player[F, E] {
 		}
 		return machine.Result{}, nil
 	})
-	doubled.Recall, doubled.Progress, doubled.Inputs = nil, nil, nil
+	doubled.Recall, doubled.Progress, doubled.Inputs, doubled.Patience = nil, nil, nil, nil
 	p.machine = machine.Machine[F, E]{
 		Table: doubled, Store: &p.store, Now: func() time.Time { return p.now },
 		Observe: func(context.Context, machine.Key) (facts F, env E, err error) { return facts, env, nil },

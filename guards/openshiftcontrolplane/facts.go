@@ -1,0 +1,174 @@
+// Package openshiftcontrolplane holds the facts that the machine openshiftcontrolplane decides on, and the questions it asks of
+// them. It says how far the installation of an OpenShift cluster has come. Nothing here looks, waits or remembers.
+package openshiftcontrolplane
+
+import (
+	"time"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// Facts is what one look at an OpenShiftControlPlane, its Cluster, its machines and its guest has shown. Zero values mean "not
+// seen".
+type Facts struct {
+	// Seen says that the OpenShiftControlPlane was looked at.
+	Seen    bool    `yaml:"seen"`
+	Object  Object  `yaml:"object"`
+	Cluster Cluster `yaml:"cluster"`
+	// Marks are those of the object's annotations, Noted what its status says of the same: see [Facts.Reached].
+	Marks Marks  `yaml:"marks"`
+	Noted Marks  `yaml:"noted"`
+	Hooks []Hook `yaml:"hooks"`
+	// Inputs are what people ask for, all of it, whether it is frozen or not.
+	Inputs    Inputs    `yaml:"inputs"`
+	Payload   Payload   `yaml:"payload"`
+	Bootstrap Bootstrap `yaml:"bootstrap"`
+	// Provisioned are the control-plane Machines that have their infrastructure, without the bootstrap's.
+	Provisioned Tally `yaml:"provisioned"`
+	Guest       Guest `yaml:"guest"`
+	// Upgrade, Scaling and Remediation are what an installed cluster may be asked for.
+	Upgrade     Wish `yaml:"upgrade"`
+	Scaling     Wish `yaml:"scaling"`
+	Remediation Wish `yaml:"remediation"`
+	// Attempt is what the attempt has made, Done what is gone of it: machines, payload, certificates, marks.
+	Attempt Tally `yaml:"attempt"`
+	// Timeouts are the patience that the spec asks for, by state.
+	Timeouts map[machine.State]time.Duration `yaml:"timeouts"`
+	// Then is what the record remembers of how the present state was entered.
+	Then Then `yaml:"-"`
+}
+
+// Object is the OpenShiftControlPlane.
+type Object struct {
+	Namespace string `yaml:"namespace"`
+	Name      string `yaml:"name"`
+	UID       string `yaml:"uid"`
+	Deleting  bool   `yaml:"deleting"`
+	// Paused says that it has Cluster API's annotation for that.
+	Paused bool `yaml:"paused"`
+	// Retry is the value of the annotation that asks for another try.
+	Retry string `yaml:"retry"`
+	// Retain says that the bootstrap Machine stays.
+	Retain bool `yaml:"retain"`
+	// Replicas is how many control-plane machines are asked for.
+	Replicas int `yaml:"replicas"`
+}
+
+func (o Object) String() string {
+	if o.Namespace == "" {
+		return "OpenShiftControlPlane " + o.Name
+	}
+	return "OpenShiftControlPlane " + o.Namespace + "/" + o.Name
+}
+
+// Cluster is the owner. Known is false until the owner references were followed; Name is empty where there is no owner.
+type Cluster struct {
+	Known  bool   `yaml:"known"`
+	Name   string `yaml:"name"`
+	Paused bool   `yaml:"paused"`
+	// Platform is that of the install-config, empty while that is not known.
+	Platform string `yaml:"platform"`
+	// Provisioned is the contract's status.initialization.infrastructureProvisioned.
+	Provisioned bool   `yaml:"provisioned"`
+	Host        string `yaml:"host"`
+	Port        int    `yaml:"port"`
+}
+
+// Hook is a condition on the Cluster that is waited for, before the inputs are resolved or before the bootstrap Machine goes.
+type Hook struct {
+	Phase     HookPhase `yaml:"phase"`
+	Condition string    `yaml:"condition"`
+	Met       bool      `yaml:"met"`
+	// Timeout is for how long it is waited, zero for as long as the state has patience; Over says that this time has passed.
+	Timeout time.Duration `yaml:"timeout"`
+	Over    bool          `yaml:"over"`
+}
+
+// HookPhase is before what a hook is waited for.
+type HookPhase string
+
+// The phases, as the API spells them.
+const (
+	PostInfrastructure  HookPhase = "PostInfrastructure"
+	PreBootstrapRemoval HookPhase = "PreBootstrapRemoval"
+)
+
+// Inputs are what is installed. Known is false until the release, the install state, the manifests and the templates were read;
+// Problems are what is wrong with them.
+type Inputs struct {
+	Known    bool     `yaml:"known"`
+	Problems []string `yaml:"problems"`
+	// Digest is of all of them as they are now.
+	Digest string `yaml:"digest"`
+}
+
+// Payload is what machines are started with. Known is false until its Secrets were read.
+type Payload struct {
+	// Roles are the three Ignition configs, Done those that are there, whole and valid.
+	Roles Tally `yaml:"roles"`
+	// Ending says that it would end before the bootstrap has to be over.
+	Ending bool `yaml:"ending"`
+}
+
+// Bootstrap is the bootstrap Machine. Known is false until Machines were listed.
+type Bootstrap struct {
+	Known bool `yaml:"known"`
+	// UID is that of the Machine, empty where there is none. Another one of its name that is not ours is no bootstrap.
+	UID         string `yaml:"uid"`
+	Provisioned bool   `yaml:"provisioned"`
+	// Removal is its Machine, its config and its payload, Done those that are gone.
+	Removal Tally `yaml:"removal"`
+}
+
+// Guest is the cluster that is installed.
+type Guest struct {
+	// API says that it has answered the last probe, APIProblem why not. An API that does not answer is one of which nothing is known.
+	API        bool   `yaml:"api"`
+	APIProblem string `yaml:"apiProblem"`
+	// Known says that what follows was read since.
+	Known bool `yaml:"known"`
+	// Complete is ConfigMap kube-system/bootstrap, EtcdAlone that etcd has lost its member on the bootstrap machine.
+	Complete  bool `yaml:"complete"`
+	EtcdAlone bool `yaml:"etcdAlone"`
+	// Nodes are those of control-plane Machines, Done the ready ones.
+	Nodes Tally `yaml:"nodes"`
+	// Operators are the ClusterVersion and all ClusterOperators, Done those that are Available and not Degraded.
+	Operators Tally `yaml:"operators"`
+}
+
+// Wish is something that an installed cluster may be asked for. Known is false until it was looked at.
+type Wish struct {
+	Known bool `yaml:"known"`
+	// Asked says what is asked for, empty for nothing; Refused why it is not done now.
+	Asked   string `yaml:"asked"`
+	Refused string `yaml:"refused"`
+	// Steps are how far it has come.
+	Steps Tally `yaml:"steps"`
+}
+
+// Tally is how far something has come that is counted. Known is false until it was counted.
+type Tally struct {
+	Known  bool `yaml:"known"`
+	Done   int  `yaml:"done"`
+	Wanted int  `yaml:"wanted"`
+	// Missing says what is not done, or not as it should be; there may be more of it.
+	Missing []string `yaml:"missing"`
+}
+
+// IsDone says that nothing is left to do.
+func (t Tally) IsDone() bool { return t.Known && t.Done >= t.Wanted && len(t.Missing) == 0 }
+
+// Then is how things stood when the present state was entered.
+type Then struct {
+	State machine.State
+	From  machine.State
+	Event machine.Event
+	// Inputs is the fingerprint of then, see [Inputs]; Failing says that the work meets an error now.
+	Inputs  string
+	Failing bool
+}
+
+// Recall copies what the record remembers into the facts.
+func Recall(f *Facts, r machine.Record, _ machine.Resumed) {
+	f.Then = Then{State: r.State, From: r.CameFrom, Event: r.LastEvent, Inputs: r.Entry.Inputs, Failing: r.Failure != nil}
+}

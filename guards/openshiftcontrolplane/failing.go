@@ -1,0 +1,117 @@
+package openshiftcontrolplane
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// FromScratch is what the value of annotation capstan.openshift.io/retry begins with that asks for all to be cleared away.
+const FromScratch = "from-scratch"
+
+// notRead stands for inputs in a fingerprint that were not read.
+const notRead = "-"
+
+// Fingerprint is all that people can change to heal a failure: the inputs and the value that asks for another try. It is empty
+// while the object was not seen.
+func Fingerprint(f Facts) string {
+	if !f.Seen {
+		return ""
+	}
+	digest := notRead
+	if f.Inputs.Known && f.Inputs.Digest != "" {
+		digest = f.Inputs.Digest
+	}
+	return digest + " " + retried(f.Object.Retry)
+}
+
+// retried tells values apart, however long they are.
+func retried(value string) string {
+	sum := sha256.Sum256([]byte(value))
+	return hex.EncodeToString(sum[:8])
+}
+
+// split are the parts of a fingerprint.
+func split(print string) (digest, retry string) {
+	digest, retry, _ = strings.Cut(print, " ")
+	return digest, retry
+}
+
+// InputChanged asks whether people have changed something since the present state was entered. Inputs that could not be read
+// then or now say nothing.
+var InputChanged = guard{
+	Name: "InputChanged",
+	Doc:  "The inputs are others than when the state was entered, or annotation capstan.openshift.io/retry has a new value.",
+	Ask: seen(func(f Facts) machine.Answer {
+		digest, retry := split(f.Then.Inputs)
+		now, asked := split(Fingerprint(f))
+		switch {
+		case f.Then.Inputs == "":
+			return machine.SayUnknown("it is not known what the inputs were")
+		case asked != retry:
+			return machine.SayYes("annotation capstan.openshift.io/retry has a new value")
+		case digest != notRead && now != notRead && digest != now:
+			return machine.SayYes("the inputs have changed")
+		}
+		return machine.SayNo("the inputs are what they were; another try is asked for by a new value of annotation capstan.openshift.io/retry")
+	}),
+}
+
+// ScratchIsAsked asks whether people want the attempt cleared away. A finished bootstrap is never cleared away.
+var ScratchIsAsked = guard{
+	Name: "ScratchIsAsked",
+	Doc:  "Annotation capstan.openshift.io/retry has a new value since the state was entered that begins with from-scratch, and the bootstrap is not finished.",
+	Ask: seen(func(f Facts) machine.Answer {
+		_, retry := split(f.Then.Inputs)
+		switch {
+		case !strings.HasPrefix(f.Object.Retry, FromScratch):
+			return machine.SayNo("")
+		case f.Then.Inputs == "":
+			return machine.SayUnknown("it is not known whether from-scratch was asked for before")
+		case retried(f.Object.Retry) == retry:
+			return machine.SayNo("from-scratch was asked for before")
+		case f.Reached().Finished:
+			return machine.SayNo("from-scratch is refused: the bootstrap is finished")
+		}
+		return machine.SayYes("from-scratch is asked for")
+	}),
+}
+
+// awaited is what the states wait for that can fail.
+var awaited = map[machine.State]guard{
+	Locating:               OwnerIsSet,
+	AwaitingInfrastructure: machine.All(InfrastructureIsReady, EndpointIsValid, HooksAreMet),
+	ResolvingInputs:        InputsAreResolved,
+	GeneratingIgnition:     PayloadStands,
+	CreatingMachines:       MachinesAreProvisioned,
+	AwaitingAPI:            APIAnswers,
+	Bootstrapping:          machine.All(BootstrapIsComplete, NodesAreReady, EtcdIsAlone),
+	Clearing:               AttemptIsGone,
+}
+
+// AwaitedCame asks whether what the failed state waited for is there. An error that the work of that state met is no such thing:
+// it may be met again, and another try has to be asked for, unless what was waited for came all the same.
+var AwaitedCame = guard{
+	Name: "AwaitedCame",
+	Doc:  "What the state waited for that has failed is there now, or the marks say that more was reached.",
+	Ask: seen(func(f Facts) machine.Answer {
+		if bounds, bound := allowed[f.Then.From]; bound && f.Reached().Stage() > bounds[1] {
+			return machine.SayYes(f.Reached().Stage().String())
+		}
+		if awaited, waits := awaited[f.Then.From]; waits {
+			return awaited.Answer(f)
+		}
+		return machine.SayUnknown("it is not known what was waited for")
+	}),
+}
+
+// AttemptIsGone asks whether nothing is left of what an attempt has made.
+var AttemptIsGone = guard{
+	Name: "AttemptIsGone",
+	Doc:  "The machines, the payload, the certificates and the marks of the attempt are gone.",
+	Ask: seen(func(f Facts) machine.Answer {
+		return of(f.Attempt, "of the attempt's objects are gone")
+	}),
+}

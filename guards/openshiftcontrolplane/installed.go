@@ -1,0 +1,65 @@
+package openshiftcontrolplane
+
+import "github.com/capstan-capi/capstan/machine"
+
+// GuestIsHealthy asks whether the guest itself says that all is well.
+var GuestIsHealthy = guard{
+	Name: "GuestIsHealthy",
+	Doc:  "The guest's ClusterVersion and all of its ClusterOperators are Available, and none is Degraded.",
+	Ask: read(func(f Facts) machine.Answer {
+		return of(f.Guest.Operators, "of the guest's operators are available")
+	}),
+}
+
+// UpgradeIsWanted asks whether another release is asked for, and allowed: never an older one, at most one minor version ahead, and
+// not against the guest's own word.
+var UpgradeIsWanted = wanted("UpgradeIsWanted", func(f Facts) Wish { return f.Upgrade },
+	"The spec names a newer release than the guest has, at most one minor version ahead, and the guest's Upgradeable does not speak against it.")
+
+// ScaleIsWanted asks whether another number of machines is asked for, and safe.
+var ScaleIsWanted = wanted("ScaleIsWanted", func(f Facts) Wish { return f.Scaling },
+	"Management is Managed, another number of control-plane machines is asked for than there is, all Nodes and etcd members are healthy, and no other Machine is being deleted.")
+
+// RemediationIsNeeded asks whether a Machine has to be replaced, and can be.
+var RemediationIsNeeded = wanted("RemediationIsNeeded", func(f Facts) Wish { return f.Remediation },
+	"Management is Managed, a control-plane Machine was found to be unhealthy, all other Nodes and etcd members are healthy and a quorum without it, and no other Machine is being deleted.")
+
+func wanted(name string, of func(Facts) Wish, doc string) guard {
+	return guard{Name: name, Doc: doc, Ask: seen(func(f Facts) machine.Answer {
+		switch wish := of(f); {
+		case !wish.Known:
+			return machine.SayUnknown("")
+		case wish.Asked == "":
+			return machine.SayNo("")
+		case wish.Refused != "":
+			return machine.SayNo(wish.Asked + " is asked for, and not done: " + wish.Refused)
+		default:
+			return machine.SayYes(wish.Asked + " is asked for")
+		}
+	})}
+}
+
+// UpgradeIsDone asks whether the guest has the release.
+var UpgradeIsDone = done("UpgradeIsDone", func(f Facts) Wish { return f.Upgrade }, "operators have the new release",
+	"The guest's ClusterVersion says that the release that was asked for is installed, or no other one is asked for any more.")
+
+// ScaleIsDone asks whether there are as many machines as asked for.
+var ScaleIsDone = done("ScaleIsDone", func(f Facts) Wish { return f.Scaling }, "Machines are as asked for",
+	"There are as many control-plane Machines as asked for, each with a Node that is Ready.")
+
+// RemediationIsDone asks whether a Machine was replaced.
+var RemediationIsDone = done("RemediationIsDone", func(f Facts) Wish { return f.Remediation }, "Machines are replaced",
+	"No control-plane Machine is unhealthy any more, and as many as asked for are there.")
+
+func done(name string, wish func(Facts) Wish, things, doc string) guard {
+	return guard{Name: name, Doc: doc, Ask: seen(func(f Facts) machine.Answer {
+		switch w := wish(f); {
+		case !w.Known:
+			return machine.SayUnknown("")
+		case w.Asked == "":
+			return machine.SayYes("nothing is asked for any more")
+		default:
+			return of(w.Steps, things)
+		}
+	})}
+}

@@ -1,0 +1,23 @@
+package openshiftcontrolplane
+
+import (
+	"time"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// Who is called to what. What a row stands for has lasted already where the table says so; the time here comes on top of it.
+var (
+	isStuck = machine.Alert{
+		Name: "CapstanOpenShiftInstallStuck", Severity: machine.Warning, After: time.Minute,
+		Summary: "The installation of an OpenShift cluster has failed, and its machines stay for debugging",
+	}
+	isDegraded = machine.Alert{
+		Name: "CapstanOpenShiftControlPlaneDegraded", Severity: machine.Warning, After: 15 * time.Minute,
+		Summary: "The control plane of an OpenShift cluster is not healthy",
+	}
+	hasLeaked = machine.Alert{
+		Name: "CapstanOpenShiftBootstrapLeaked", Severity: machine.Warning, After: time.Hour,
+		Summary: "The bootstrap machine of an OpenShift cluster is still there, though nobody needs it",
+	}
+)

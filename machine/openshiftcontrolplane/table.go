@@ -1,0 +1,258 @@
+// Package openshiftcontrolplane is the machine of an OpenShiftControlPlane, out of which an OpenShift cluster is made: its states,
+// its moves and what it tells people. Everything that may happen is in this one table; the looking and doing are in
+// phases/openshiftcontrolplane, the questions in guards/openshiftcontrolplane.
+package openshiftcontrolplane
+
+import (
+	"slices"
+	"time"
+
+	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
+	"github.com/capstan-capi/capstan/machine"
+	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
+)
+
+const (
+	// patience is how long errors may last, and how long a state may go on without progress that only looks.
+	patience = 5 * time.Minute
+	// healthy is how long the guest has to be healthy before that is believed.
+	healthy = 30 * time.Second
+)
+
+type (
+	move = machine.Move[guards.Facts, phases.Works]
+	row  = machine.StateRow[phases.Works]
+)
+
+// Table is the machine.
+var Table = machine.Table[guards.Facts, phases.Works]{
+	Name:     "openshiftcontrolplane",
+	Doc:      "Has an OpenShift cluster made out of an OpenShiftControlPlane: infrastructure by any provider of Cluster API, a temporary bootstrap machine, control-plane machines, the bootstrap removed, a kubeconfig. How far it has come that cannot be taken back is in annotations of the object, the marks, each written before what it allows; where marks and status differ, the higher one counts. An attempt has one bootstrap machine at most. A guest that cannot be reached is one of which nothing is known, and that moves nothing.",
+	Start:    guards.Pending,
+	Progress: guards.Progress,
+	Patience: guards.Patience,
+	Inputs:   guards.Fingerprint,
+	Recall:   guards.Recall,
+
+	States: []row{
+		{
+			Name: guards.Pending, Rest: true,
+			Doc: "No Cluster owns the OpenShiftControlPlane yet, so nothing is made.",
+		},
+		way(guards.Locating, machine.Action[phases.Works]{},
+			"It is being found out how far the installation has come, by its marks: after a start without a status, a pause or a failure."),
+		way(guards.AwaitingInfrastructure, machine.Action[phases.Works]{},
+			"The infrastructure provider is making what all machines share, and others may ask to be waited for."),
+		way(guards.ResolvingInputs, phases.ResolveInputs,
+			"What is to be installed is being read and validated. Nothing that costs money exists yet."),
+		way(guards.GeneratingIgnition, phases.GenerateIgnition,
+			"The inputs are frozen, and what machines are started with is being made of them."),
+		way(guards.CreatingMachines, phases.CreateMachines,
+			"The bootstrap machine and those of the control plane are being made, together or one after the other."),
+		way(guards.AwaitingAPI, phases.ProbeAPI,
+			"The machines are starting, and the guest's API is waited for."),
+		way(guards.Bootstrapping, phases.WatchBootstrap,
+			"The guest's API has answered, and its control plane moves off the bootstrap machine."),
+		way(guards.RemovingBootstrap, phases.RemoveBootstrap,
+			"The guest does without its bootstrap machine, which is being removed once hooks allow it."),
+		way(guards.Settling, phases.Settle,
+			"The guest's operators are coming up."),
+		{
+			Name: guards.Installed, Rest: true, Work: phases.KeepInstalled,
+			Doc: "The cluster is installed and healthy. Under Handover its control-plane Machines are written only to be deleted.",
+		},
+		way(guards.Upgrading, phases.AskUpgrade,
+			"The guest upgrades itself to the release that was asked for."),
+		way(guards.Scaling, phases.ScaleMachines,
+			"The number of control-plane machines is being changed, one machine at a time."),
+		way(guards.Remediating, phases.ReplaceMachine,
+			"An unhealthy control-plane machine is being replaced."),
+		{
+			Name: guards.Degraded, Rest: true, Alarm: true, Work: phases.KeepInstalled, Alert: isDegraded,
+			Doc: "The cluster is installed and not healthy, or work on it meets errors; it is kept as in Installed.",
+		},
+		{
+			Name: guards.Failed, Rest: true, Alarm: true, Alert: isStuck,
+			Doc: "The installation does not go on. Machines stay for debugging. It goes on by itself once what was waited for is there or an input changes; annotation capstan.openshift.io/retry asks for another try.",
+		},
+		way(guards.Clearing, phases.ClearAttempt,
+			"Somebody has asked for another try from scratch, and what the attempt has made is being deleted."),
+		{
+			Name: guards.Paused, Rest: true,
+			Doc: "Somebody has paused the Cluster or the OpenShiftControlPlane; nothing is written but that.",
+		},
+		{
+			Name: guards.Deleting, Rest: true, Work: phases.DeleteCluster,
+			Doc: "Somebody has deleted the OpenShiftControlPlane, and what was made for it goes, workers first. The object goes last, and with it this state.",
+		},
+	},
+
+	Moves: slices.Concat(found, installing, keeping, failing, []move{
+		// What goes before everything else.
+		{
+			On: "PauseRequested", From: all(guards.Paused), To: guards.Paused, Urgent: true, If: guards.IsPaused,
+			Doc: "Somebody wants nothing to be done, not even a deletion.",
+		},
+		{
+			On: "DeletionRequested", From: all(guards.Paused, guards.Deleting), To: guards.Deleting, Urgent: true,
+			If:  machine.All(machine.Not(guards.IsPaused), guards.IsDeleting),
+			Doc: "Somebody has deleted the OpenShiftControlPlane.",
+		},
+		{
+			On: "StageDiffers", From: all(guards.Pending, guards.Locating, guards.Paused, guards.Deleting), To: guards.Locating, Urgent: true,
+			If:  machine.All(machine.Not(guards.IsPaused), machine.Not(guards.IsDeleting), machine.Not(guards.StageFits)),
+			Doc: "The marks do not go with the state, which was lost, old or written by another, or no Cluster is the owner any more.",
+		},
+		step("PauseEnded", guards.Paused, guards.Locating, machine.Not(guards.IsPaused),
+			"Nobody wants nothing to be done any more."),
+	}),
+
+	Notices: []machine.Notice[phases.Works]{{
+		Name: "bootstrap-leaked", Count: phases.Leaked, Alert: hasLeaked,
+		Doc: "The bootstrap is finished, and its Machine is neither gone nor to stay.",
+	}},
+}
+
+// found are the moves by which it is found out how far an installation has come.
+var found = []move{
+	step("OwnerSet", guards.Pending, guards.Locating, guards.OwnerIsSet, "A Cluster owns the OpenShiftControlPlane."),
+	step("OwnerLost", guards.Locating, guards.Pending, machine.Not(guards.OwnerIsSet), "No Cluster owns the OpenShiftControlPlane."),
+	step("NothingFound", guards.Locating, guards.AwaitingInfrastructure,
+		machine.All(guards.OwnerIsSet, machine.Not(guards.InputsAreFrozen), machine.Not(guards.IsInitialized), machine.Not(guards.IsFinished)),
+		"Nothing is decided yet."),
+	step("FrozenFound", guards.Locating, guards.GeneratingIgnition,
+		machine.All(guards.OwnerIsSet, guards.InputsAreFrozen, machine.Not(guards.IsInitialized), machine.Not(guards.IsFinished)),
+		"The inputs are frozen, and the guest's API has not answered yet."),
+	step("InitializedFound", guards.Locating, guards.Bootstrapping,
+		machine.All(guards.OwnerIsSet, guards.IsInitialized, machine.Not(guards.IsFinished)),
+		"The guest's API has answered, and the bootstrap is not finished."),
+	step("FinishedFound", guards.Locating, guards.RemovingBootstrap,
+		machine.All(guards.OwnerIsSet, guards.IsFinished, machine.Not(guards.BootstrapIsGone)),
+		"The bootstrap is finished, and something of it is left."),
+	step("RemovalFound", guards.Locating, guards.Settling,
+		machine.All(guards.OwnerIsSet, guards.IsFinished, guards.BootstrapIsGone),
+		"The bootstrap is finished and gone."),
+}
+
+// installing are the moves of the way there.
+var installing = []move{
+	step("InfrastructureProvisioned", guards.AwaitingInfrastructure, guards.ResolvingInputs,
+		machine.All(guards.InfrastructureIsReady, guards.EndpointIsValid, guards.HooksAreMet),
+		"The infrastructure is there, it is known where the guest's API will be, and all who asked to be waited for are done."),
+	with(phases.FreezeInputs, step("InputsResolved", guards.ResolvingInputs, guards.GeneratingIgnition, guards.InputsAreResolved,
+		"All that is to be installed is at hand and valid.")),
+	step("PayloadMade", guards.GeneratingIgnition, guards.CreatingMachines, guards.PayloadStands,
+		"The Ignition configs of the three roles are valid."),
+	step("PayloadLost", guards.CreatingMachines, guards.GeneratingIgnition, machine.All(machine.Not(guards.PayloadStands), guards.BootstrapIsKept),
+		"An Ignition config is gone or altered, or would end too soon and no Machine is made with it."),
+	with(phases.MarkInitialized, step("APIAnswered", guards.AwaitingAPI, guards.Bootstrapping, machine.All(guards.APIAnswers, guards.BootstrapIsKept),
+		"The guest's API has answered.")),
+	step("MachinesProvisioned", guards.CreatingMachines, guards.AwaitingAPI,
+		machine.All(guards.PayloadStands, guards.MachinesAreProvisioned, guards.BootstrapIsKept),
+		"All machines have their infrastructure."),
+	with(phases.MarkFinished, step("BootstrapCompleted", guards.Bootstrapping, guards.RemovingBootstrap,
+		machine.All(guards.BootstrapIsComplete, guards.NodesAreReady, guards.EtcdIsAlone, guards.BootstrapIsKept),
+		"The bootstrap machine says that it is done, more than half of the control-plane machines are Ready Nodes, and etcd has left it.")),
+	step("BootstrapRemoved", guards.RemovingBootstrap, guards.Settling, guards.BootstrapIsGone,
+		"The bootstrap machine is gone, or it is to stay."),
+	with(phases.HandOver, lasting(healthy, step("OperatorsReady", guards.Settling, guards.Installed, guards.GuestIsHealthy,
+		"The guest has said for half a minute that all is well."))),
+}
+
+// keeping are the moves of an installed cluster. What is unhealthy is mended before anything else is done with it.
+var keeping = []move{
+	lasting(patience, step("HealthLost", guards.Installed, guards.Degraded,
+		machine.All(machine.Not(guards.GuestIsHealthy), machine.Not(guards.RemediationIsNeeded), machine.Not(guards.UpgradeIsWanted), machine.Not(guards.ScaleIsWanted)),
+		"An operator of the guest has not been available for five minutes, or is degraded, and nothing is asked for that would be done.")),
+	step("RemediationNeeded", guards.Installed, guards.Remediating, guards.RemediationIsNeeded,
+		"A control-plane machine is unhealthy, and it is safe to replace it."),
+	step("UpgradeAsked", guards.Installed, guards.Upgrading, machine.All(guards.UpgradeIsWanted, machine.Not(guards.RemediationIsNeeded)),
+		"Another release is asked for, and the guest can be upgraded to it."),
+	step("ScaleAsked", guards.Installed, guards.Scaling,
+		machine.All(guards.ScaleIsWanted, machine.Not(guards.UpgradeIsWanted), machine.Not(guards.RemediationIsNeeded)),
+		"Another number of control-plane machines is asked for."),
+	step("UpgradeDone", guards.Upgrading, guards.Installed, guards.UpgradeIsDone, "The guest has the release."),
+	step("ScaleDone", guards.Scaling, guards.Installed, guards.ScaleIsDone, "There are as many machines as asked for."),
+	step("RemediationDone", guards.Remediating, guards.Installed, guards.RemediationIsDone, "No machine is unhealthy any more."),
+	lasting(healthy, step("HealthRegained", guards.Degraded, guards.Installed,
+		machine.All(guards.GuestIsHealthy, guards.WorkSucceeds, machine.Not(guards.RemediationIsNeeded)),
+		"The guest has said for half a minute that all is well, and the work meets no error.")),
+	step("RemediationNeeded", guards.Degraded, guards.Remediating, guards.RemediationIsNeeded,
+		"A control-plane machine is unhealthy, and it is safe to replace it."),
+}
+
+// failing are the moves off the way, and back to it.
+var failing = []move{
+	{
+		On: "BootstrapLost", From: in(guards.CreatingMachines, guards.AwaitingAPI, guards.Bootstrapping), To: guards.Failed,
+		If:  machine.Not(guards.BootstrapIsKept),
+		Doc: "The bootstrap machine is gone too soon, and this attempt has no other one.",
+	},
+	step("Recovered", guards.Failed, guards.Locating,
+		machine.All(guards.BootstrapIsKept, machine.Not(guards.ScratchIsAsked), machine.Any(guards.AwaitedCame, guards.InputChanged)),
+		"What was waited for is there, or an input has changed."),
+	step("ScratchAsked", guards.Failed, guards.Clearing, guards.ScratchIsAsked,
+		"Somebody has asked for all of the attempt to be deleted, and for another one."),
+	step("Cleared", guards.Clearing, guards.ResolvingInputs, guards.AttemptIsGone,
+		"Nothing is left of the attempt."),
+
+	{
+		On: guards.FailureEstablished, From: in(guards.ResolvingInputs, guards.GeneratingIgnition, guards.CreatingMachines, guards.AwaitingAPI, guards.Bootstrapping, guards.Clearing),
+		To: guards.Failed, Failing: patience,
+		Doc: "The work has met errors for five minutes, or one that trying again at once cannot heal.",
+	},
+	{
+		On: guards.FailureEstablished, From: in(guards.RemovingBootstrap), To: guards.Settling, Failing: patience,
+		Doc: "The removal has met errors for five minutes. It goes on in every state that follows, and holds nothing up.",
+	},
+	{
+		On: guards.FailureEstablished, From: in(guards.Settling, guards.Installed, guards.Upgrading, guards.Scaling, guards.Remediating), To: guards.Degraded, Failing: patience,
+		Doc: "The work has met errors for five minutes, or one that trying again at once cannot heal.",
+	},
+	stalled(patience, guards.Failed, "It could not be found out for five minutes how far the installation has come.", guards.Locating),
+	stalled(guards.InfrastructurePatience, guards.Failed, "Infrastructure, endpoint or hooks were not there in time. The time is 15 minutes, that of the spec, or that of the longest hook.", guards.AwaitingInfrastructure),
+	stalled(15*time.Minute, guards.Failed, "Inputs were not there or not valid for fifteen minutes.", guards.ResolvingInputs),
+	stalled(10*time.Minute, guards.Failed, "No Ignition config was made for ten minutes.", guards.GeneratingIgnition),
+	stalled(15*time.Minute, guards.Failed, "No machine was provisioned for fifteen minutes.", guards.CreatingMachines),
+	stalled(20*time.Minute, guards.Failed, "The guest's API has not answered within twenty minutes. The bootstrap machine is kept.", guards.AwaitingAPI),
+	stalled(45*time.Minute, guards.Failed, "No progress in bootstrapping for 45 minutes, an hour on bare metal and vSphere. The bootstrap machine is kept.", guards.Bootstrapping),
+	stalled(guards.RemovalPatience, guards.Settling, "The bootstrap machine was not gone within five minutes, or the time of the longest hook. The removal goes on in every state that follows.", guards.RemovingBootstrap),
+	stalled(40*time.Minute, guards.Degraded, "No further operator of the guest became available for forty minutes.", guards.Settling),
+	stalled(3*time.Hour, guards.Degraded, "No progress in the upgrade for three hours.", guards.Upgrading),
+	stalled(time.Hour, guards.Degraded, "No progress with machines for an hour.", guards.Scaling, guards.Remediating),
+	stalled(15*time.Minute, guards.Failed, "Nothing of the attempt went for fifteen minutes.", guards.Clearing),
+}
+
+// way is a state that is on its way to another one.
+func way(name machine.State, work machine.Action[phases.Works], doc string) row {
+	return row{Name: name, Work: work, Doc: doc}
+}
+
+func step(on machine.Event, from, to machine.State, guard machine.Guard[guards.Facts], doc string) move {
+	return move{On: on, From: in(from), To: to, If: guard, Doc: doc}
+}
+
+// with is a move with an effect, lasting one whose guard has to last.
+func with(effect machine.Action[phases.Works], m move) move {
+	m.Do = effect
+	return m
+}
+
+func lasting(long time.Duration, m move) move {
+	m.For = long
+	return m
+}
+
+func stalled(limit time.Duration, to machine.State, doc string, from ...machine.State) move {
+	return move{On: guards.ProgressStalled, From: from, To: to, Stalled: limit, Doc: doc}
+}
+
+func in(states ...machine.State) []machine.State { return states }
+
+// all are all states but some.
+func all(but ...machine.State) []machine.State {
+	states := in(guards.Pending, guards.Locating, guards.AwaitingInfrastructure, guards.ResolvingInputs, guards.GeneratingIgnition, guards.CreatingMachines,
+		guards.AwaitingAPI, guards.Bootstrapping, guards.RemovingBootstrap, guards.Settling, guards.Installed, guards.Upgrading, guards.Scaling,
+		guards.Remediating, guards.Degraded, guards.Failed, guards.Clearing, guards.Paused, guards.Deleting)
+	return slices.DeleteFunc(states, func(s machine.State) bool { return slices.Contains(but, s) })
+}
