@@ -224,6 +224,7 @@ LOAD ?= 10m
 .PHONY: test-proxy-load
 test-proxy-load: build controlplane ## Ask a proxy that has the race detector 200 times a second for LOAD (10m), beside 100 watches.
 	@$(PROGRESS) 'capi-proxy, -race' $(BUILD) $(RACE) -tags=$(LEAN) -o=bin/race/capi-proxy ./cmd/capi-proxy
+	@cp bin/capstan bin/race/
 	@go test -C e2e $(RACE) -v -count=1 -timeout 3h ./privatecapi -args -ginkgo.no-color -ginkgo.label-filter=load -load=$(LOAD) -load.bin=../../bin/race
 
 # Which suites are held against the proxy, by the beginnings of their names; all without it.

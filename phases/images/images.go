@@ -39,6 +39,7 @@ type Image struct {
 	proof    string            // the ID of the rule that it met; empty for none
 	mounted  bool              // the container runtime has let it in
 	files    map[string][]byte // those of a folder, if that is what was asked for
+	labels   map[string]string // those of its config, if those are what was asked for
 }
 
 // Phase says how far an image has come.

@@ -28,6 +28,7 @@ type manifest struct {
 	MediaType     types.MediaType `json:"mediaType"`
 	Manifests     []v1.Descriptor `json:"manifests"`
 	Layers        []v1.Descriptor `json:"layers"`
+	Config        json.RawMessage `json:"config"`
 
 	digest string
 	text   []byte
@@ -55,7 +56,7 @@ func parseManifest(digest string, data []byte) (*manifest, error) {
 
 // fields are those of manifests, of descriptors and of platforms that are read here. Go finds them in any case of their
 // letters, other readers do not.
-var fields = []string{"schemaVersion", "mediaType", "manifests", "layers", "digest", "size", "platform", "os", "architecture"}
+var fields = []string{"schemaVersion", "mediaType", "manifests", "layers", "config", "digest", "size", "platform", "os", "architecture"}
 
 // oneReading refuses JSON in which an object has a key twice, or a field in other letters, and what is larger or deeper
 // than a manifest may be. The keys of annotations may be any.

@@ -55,9 +55,10 @@ type Puller struct {
 	registries *registries
 	mounts     *mounts
 	limits     limits
-	// take makes of an image's folder what is kept of it.
-	folder string
-	take   func(context.Context, *tree) (*Image, error)
+	// take makes of an image's folder what is kept of it; labelled: its layers are not read, only what its config says.
+	labelled bool
+	folder   string
+	take     func(context.Context, *tree) (*Image, error)
 }
 
 var _ Source = (*Puller)(nil)
@@ -211,19 +212,28 @@ func (p *Puller) read(ctx context.Context, repo *repository, digest string, rule
 		}
 	}
 	image := &Image{}
-	if had != nil {
+	switch {
+	case had != nil:
 		image.Profiles = had.Profiles
-	} else {
-		t := newTree(p.folder, p.limits)
-		if err := repo.unpack(ctx, m, t); err != nil {
-			return nil, err
-		}
-		if image, err = p.take(ctx, t); err != nil {
-			return nil, err
-		}
+	case p.labelled:
+		image, err = repo.labelled(ctx, m)
+	default:
+		image, err = p.unpacked(ctx, repo, m)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if rule != nil {
 		image.evidence, image.proof = evidence, rule.ID
 	}
 	return image, nil
+}
+
+// unpacked reads all layers of an image, and keeps of it what take does.
+func (p *Puller) unpacked(ctx context.Context, repo *repository, m *manifest) (*Image, error) {
+	t := newTree(p.folder, p.limits)
+	if err := repo.unpack(ctx, m, t); err != nil {
+		return nil, err
+	}
+	return p.take(ctx, t)
 }
