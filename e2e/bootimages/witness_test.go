@@ -34,7 +34,9 @@ func (s *stage) writesOf(ctx context.Context, o *object) cluster.RequestList {
 // writtenOnce expects exactly one write of an object, which was taken; of a target it is a patch.
 func (s *stage) writtenOnce(ctx context.Context, o *object) {
 	GinkgoHelper()
-	writes := s.writesOf(ctx, o)
+	var writes cluster.RequestList
+	// A watch may show a write before its answer is logged.
+	Eventually(ctx, func() int { writes = s.writesOf(ctx, o); return len(writes) }).WithTimeout(patience).Should(BeNumerically(">", 0))
 	Expect(writes).To(HaveLen(1), writes.String())
 	if o.GetKind() != "Secret" {
 		Expect(writes[0].Verb).To(Equal("patch"))
