@@ -209,14 +209,14 @@ PAGE = go test -C e2e -tags page -v -count=1 -timeout 20m ./page -args -ginkgo.n
 test-page: build controlplane ## See the dashboard's page in Debian's chromium, which tools/page/needs.sh installs.
 	@$(PAGE)
 
-# What it runs takes minutes to build, so that its suite is not one of `make e2e`; `make test` runs it reduced.
+# What it runs takes minutes to build, so that its suite is not one of `make e2e`.
 PRIVATE = go test -C e2e -tags private -v -count=1 -timeout 2h ./private -args -ginkgo.no-color
 .PHONY: test-private
 test-private: build controlplane worlds ## Prove that unmodified managers of Cluster API work with private types, beside others with the standard ones.
 	@$(PRIVATE)
 
 .PHONY: test-private-reduced
-test-private-reduced: build controlplane worlds ## The same with one Cluster in each world, in minutes; `make test` does so too.
+test-private-reduced: build controlplane worlds ## The same with one Cluster in each world, in minutes.
 	@$(PRIVATE) -ginkgo.label-filter='!whole'
 
 # How long the proxy of private types is under load; in `make test` it is 10 s, without the race detector.
@@ -253,17 +253,17 @@ test: ## Run everything: generated files, format, lint, unit tests, end-to-end s
 test-parts:
 	@$(MAKE) part-compile
 	@$(MAKE) part-fresh
-	@$(MAKE) -j2 part-e2e part-code part-private
+	@$(MAKE) -j2 part-e2e part-code
 
 # What takes minutes the first time is compiled first, with its progress told; with
 # the race detector all is compiled once more. A program would be linked, too.
 LIBRARIES = $(shell go list $(1) -f '{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}' ./...)
 .PHONY: compile
-compile: $(TUTORIAL) worlds bin/golangci-lint
+compile: $(TUTORIAL) bin/golangci-lint
 	@$(PROGRESS) tests go build -C=e2e $(call LIBRARIES,-C e2e)
 	@$(PROGRESS) 'tests, -race' go build $(RACE) $(LIBRARIES)
 
-.PHONY: part-compile part-fresh part-code part-lint part-unit part-e2e part-private
+.PHONY: part-compile part-fresh part-code part-lint part-unit part-e2e
 part-compile:
 	@tools/part.sh -live compile $(MAKE) compile
 part-fresh:
@@ -279,8 +279,6 @@ part-unit:
 	@tools/part.sh unit $(MAKE) unit
 part-e2e:
 	@tools/part.sh -live e2e $(MAKE) e2e
-part-private:
-	@tools/part.sh private $(MAKE) test-private-reduced
 
 bin/demo-runner bin/bench-runner bin/conformance-runner: bin/%-runner: $(PROGRESS) FORCE
 	@$(PROGRESS) 'the $*' go build -C=e2e -buildvcs=false -o=../$@ ./$*
