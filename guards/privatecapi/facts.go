@@ -106,8 +106,10 @@ type Fenced struct {
 	// Known says that its label was read, or what watches show of that.
 	Known bool  `yaml:"known"`
 	Label Fence `yaml:"label"`
-	// Other says that it names another move than the one that is under way, or none: copies of that one are denied.
-	Other bool `yaml:"other"`
+	// Other says that it names another move than the one that is under way, or none, and Behind that it names another stage of it:
+	// copies of the present one are denied then.
+	Other  bool `yaml:"other"`
+	Behind bool `yaml:"behind"`
 	// NoNamespace says that there is none: nobody can write there, and there is nothing to fence.
 	NoNamespace bool `yaml:"noNamespace"`
 	// Probed says that writes were tried as a component would; Open says which were let through, or denied by another than the fence.

@@ -325,6 +325,10 @@ var FenceHolds = guard{
 	}),
 }
 
+func (f Facts) behindText() string {
+	return fmt.Sprintf("label %s of namespace %s does not name the present stage of this move yet", MoveLabel, f.Cluster.ControlPlane)
+}
+
 func (f Facts) otherText() string {
 	return fmt.Sprintf("label %s of namespace %s does not name this move", MoveLabel, f.Cluster.ControlPlane)
 }

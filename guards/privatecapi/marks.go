@@ -108,11 +108,19 @@ func (c Companion) IsOf(installation string) bool {
 // MigrationID names a move of an installation.
 func MigrationID(installation, move string) string { return installation + "/" + move }
 
-// MoveOf names a move by its id as a label can: in sixteen letters and digits, whatever the id is.
-func MoveOf(id string) string {
+// MoveOf names a move at a stage as a label can: in sixteen letters and digits, whatever its id is.
+func MoveOf(id string, stage Stage) string {
 	const length = 8
-	sum := sha256.Sum256([]byte(id))
+	sum := sha256.Sum256([]byte(id + " " + string(stage)))
 	return hex.EncodeToString(sum[:length])
+}
+
+// IsNamed says whether a name is one that [MoveOf] gives to this move, and whether it is that of its present stage.
+func (c Companion) IsNamed(by string) (move, stage bool) {
+	for _, s := range []Stage{Moving, Live, Committed, Undoing, Undone} {
+		move = move || by == MoveOf(c.ID, s)
+	}
+	return move, by == MoveOf(c.ID, c.Stage)
 }
 
 // Locked says that the lock is there, or what stands beside it.

@@ -42,7 +42,7 @@ var SourcePaused = guard{
 // that they may run, a commit that is under way could still arrive.
 var TargetPaused = guard{
 	Name: "TargetPaused",
-	Doc:  "The stage is undoing or undone, both fences stand and name this move, and every Cluster of the target is paused.",
+	Doc:  "The stage is undoing or undone, both fences stand and name this stage of the move, and every Cluster of the target is paused.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch stage := f.Marks.Companion.Stage; {
 		case stage != Undoing && stage != Undone:
@@ -53,8 +53,8 @@ var TargetPaused = guard{
 			return machine.SayYes("there is no namespace " + f.Cluster.ControlPlane)
 		case f.Fence.Label != BothSidesAreShut:
 			return machine.SayNo(fmt.Sprintf("namespace %s does not have label %s %s yet", f.Cluster.ControlPlane, FenceLabel, BothSidesAreShut))
-		case f.Fence.Other:
-			return machine.SayNo(f.otherText())
+		case f.Fence.Other, f.Fence.Behind:
+			return machine.SayNo(f.behindText())
 		case !f.Target().Paused:
 			return machine.SayNo("a Cluster of the target is not paused yet")
 		}
@@ -122,7 +122,7 @@ var SidesEqual = equipped(tallied("SidesEqual", "The components are equipped for
 // TargetUnpaused asks whether the target is let go.
 var TargetUnpaused = guard{
 	Name: "TargetUnpaused",
-	Doc:  "The stage is live, the fence is off the target, and its Clusters have the pause that the source had before.",
+	Doc:  "The stage is live, the fence is off the target and names this stage of the move, and its Clusters have the pause that the source had before.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch {
 		case f.Marks.Companion.Stage != Live:
@@ -133,6 +133,8 @@ var TargetUnpaused = guard{
 			return machine.SayYes("there is no namespace " + f.Cluster.ControlPlane)
 		case f.Fence.Label != SourceFence(f.Direction()):
 			return machine.SayNo("the fence of namespace " + f.Cluster.ControlPlane + " is not off the target yet")
+		case f.Fence.Other, f.Fence.Behind:
+			return machine.SayNo(f.behindText())
 		case !f.Target().Restored:
 			return machine.SayNo("a Cluster of the target is still paused by the migration")
 		}

@@ -27,31 +27,32 @@ func TestGuards_on_the_way(t *testing.T) {
 		"FenceHolds/without a namespace":   {FenceHolds, fence(Fenced{Known: true, NoNamespace: true}), machine.Yes, "no namespace"},
 		"FenceHolds/yes":                   {FenceHolds, moving, machine.Yes, "denied"},
 
-		"SourcePaused/not listed":         {SourcePaused, with(moving, func(f *Facts) { f.Standard.Known = false }), machine.Unknown, ""},
-		"SourcePaused/no":                 {SourcePaused, moving, machine.No, "not paused"},
-		"SourcePaused/yes":                {SourcePaused, with(moving, func(f *Facts) { f.Standard.Paused = true }), machine.Yes, ""},
-		"SourcePaused/of a move back":     {SourcePaused, with(back, func(f *Facts) { f.Private.Paused = true }), machine.Yes, ""},
-		"TargetPaused/is not the source":  {TargetPaused, with(in(Undoing, moving), func(f *Facts) { f.Standard.Paused = true }), machine.No, "target"},
-		"TargetPaused/yes":                {TargetPaused, with(in(Undone, moving), func(f *Facts) { f.Private.Paused = true }), machine.Yes, ""},
-		"TargetPaused/it may still run":   {TargetPaused, with(moving, func(f *Facts) { f.Private.Paused = true }), machine.No, "moving"},
-		"TargetPaused/it is not fenced":   {TargetPaused, with(in(Undoing, moving), func(f *Facts) { f.Private.Paused, f.Fence.Label = true, StandardIsShut }), machine.No, "both"},
-		"TargetPaused/fenced by another":  {TargetPaused, with(in(Undoing, moving), func(f *Facts) { f.Private.Paused, f.Fence.Other = true, true }), machine.No, "does not name this move"},
-		"TargetPaused/without namespace":  {TargetPaused, with(in(Undoing, moving), func(f *Facts) { f.Fence = Fenced{Known: true, NoNamespace: true} }), machine.Yes, "no namespace"},
-		"TargetPaused/not listed":         {TargetPaused, with(in(Undoing, moving), func(f *Facts) { f.Private.Known = false }), machine.Unknown, ""},
-		"PodsGone/not looked at":          {PodsGone, moving, machine.Unknown, ""},
-		"PodsGone/with replicas":          {PodsGone, stopped(Workloads{Known: true, ScaledUp: []string{"capi"}}, Pods{Known: true}), machine.No, "capi"},
-		"PodsGone/a pod is left":          {PodsGone, stopped(Workloads{Known: true}, Pods{Known: true, Left: []string{"capi-1"}}), machine.No, "capi-1"},
-		"PodsGone/yes":                    {PodsGone, stopped(Workloads{Known: true}, Pods{Known: true}), machine.Yes, ""},
-		"CopiesExist/not counted":         {CopiesExist, moving, machine.Unknown, "not known yet"},
-		"CopiesExist/could not be":        {CopiesExist, with(moving, func(f *Facts) { f.Copies.Missing = []string{"no answer"} }), machine.Unknown, "no answer"},
-		"CopiesExist/some":                {CopiesExist, with(moving, func(f *Facts) { f.Copies = some }), machine.No, "1 of 3: Machine x"},
-		"CopiesExist/some without a name": {CopiesExist, with(moving, func(f *Facts) { f.Copies = Tally{Known: true, Wanted: 2} }), machine.No, "0 of 2"},
-		"CopiesExist/all":                 {CopiesExist, with(moving, func(f *Facts) { f.Copies = done }), machine.Yes, ""},
-		"SnapshotTaken/all":               {SnapshotTaken, with(moving, func(f *Facts) { f.Snapshot = done }), machine.Yes, ""},
-		"StatusesCopied/all":              {StatusesCopied, with(moving, func(f *Facts) { f.Statuses = done }), machine.Yes, ""},
-		"DependentsHeld/some":             {DependentsHeld, with(moving, func(f *Facts) { f.Dependents = some }), machine.No, "Machine x"},
-		"WorkloadsEquipped/all":           {WorkloadsEquipped, with(moving, func(f *Facts) { f.Workloads.Equipped = done }), machine.Yes, ""},
-		"WorkloadsAvailable/some":         {WorkloadsAvailable, with(moving, func(f *Facts) { f.Workloads.Available = some }), machine.No, ""},
+		"SourcePaused/not listed":          {SourcePaused, with(moving, func(f *Facts) { f.Standard.Known = false }), machine.Unknown, ""},
+		"SourcePaused/no":                  {SourcePaused, moving, machine.No, "not paused"},
+		"SourcePaused/yes":                 {SourcePaused, with(moving, func(f *Facts) { f.Standard.Paused = true }), machine.Yes, ""},
+		"SourcePaused/of a move back":      {SourcePaused, with(back, func(f *Facts) { f.Private.Paused = true }), machine.Yes, ""},
+		"TargetPaused/is not the source":   {TargetPaused, with(in(Undoing, moving), func(f *Facts) { f.Standard.Paused = true }), machine.No, "target"},
+		"TargetPaused/yes":                 {TargetPaused, with(in(Undone, moving), func(f *Facts) { f.Private.Paused = true }), machine.Yes, ""},
+		"TargetPaused/it may still run":    {TargetPaused, with(moving, func(f *Facts) { f.Private.Paused = true }), machine.No, "moving"},
+		"TargetPaused/it is not fenced":    {TargetPaused, with(in(Undoing, moving), func(f *Facts) { f.Private.Paused, f.Fence.Label = true, StandardIsShut }), machine.No, "both"},
+		"TargetPaused/fenced by another":   {TargetPaused, with(in(Undoing, moving), func(f *Facts) { f.Private.Paused, f.Fence.Other = true, true }), machine.No, "does not name the present stage"},
+		"TargetPaused/the fence is behind": {TargetPaused, with(in(Undoing, moving), func(f *Facts) { f.Private.Paused, f.Fence.Behind = true, true }), machine.No, "does not name the present stage"},
+		"TargetPaused/without namespace":   {TargetPaused, with(in(Undoing, moving), func(f *Facts) { f.Fence = Fenced{Known: true, NoNamespace: true} }), machine.Yes, "no namespace"},
+		"TargetPaused/not listed":          {TargetPaused, with(in(Undoing, moving), func(f *Facts) { f.Private.Known = false }), machine.Unknown, ""},
+		"PodsGone/not looked at":           {PodsGone, moving, machine.Unknown, ""},
+		"PodsGone/with replicas":           {PodsGone, stopped(Workloads{Known: true, ScaledUp: []string{"capi"}}, Pods{Known: true}), machine.No, "capi"},
+		"PodsGone/a pod is left":           {PodsGone, stopped(Workloads{Known: true}, Pods{Known: true, Left: []string{"capi-1"}}), machine.No, "capi-1"},
+		"PodsGone/yes":                     {PodsGone, stopped(Workloads{Known: true}, Pods{Known: true}), machine.Yes, ""},
+		"CopiesExist/not counted":          {CopiesExist, moving, machine.Unknown, "not known yet"},
+		"CopiesExist/could not be":         {CopiesExist, with(moving, func(f *Facts) { f.Copies.Missing = []string{"no answer"} }), machine.Unknown, "no answer"},
+		"CopiesExist/some":                 {CopiesExist, with(moving, func(f *Facts) { f.Copies = some }), machine.No, "1 of 3: Machine x"},
+		"CopiesExist/some without a name":  {CopiesExist, with(moving, func(f *Facts) { f.Copies = Tally{Known: true, Wanted: 2} }), machine.No, "0 of 2"},
+		"CopiesExist/all":                  {CopiesExist, with(moving, func(f *Facts) { f.Copies = done }), machine.Yes, ""},
+		"SnapshotTaken/all":                {SnapshotTaken, with(moving, func(f *Facts) { f.Snapshot = done }), machine.Yes, ""},
+		"StatusesCopied/all":               {StatusesCopied, with(moving, func(f *Facts) { f.Statuses = done }), machine.Yes, ""},
+		"DependentsHeld/some":              {DependentsHeld, with(moving, func(f *Facts) { f.Dependents = some }), machine.No, "Machine x"},
+		"WorkloadsEquipped/all":            {WorkloadsEquipped, with(moving, func(f *Facts) { f.Workloads.Equipped = done }), machine.Yes, ""},
+		"WorkloadsAvailable/some":          {WorkloadsAvailable, with(moving, func(f *Facts) { f.Workloads.Available = some }), machine.No, ""},
 		"SidesEqual/one differs": {SidesEqual, with(moving, func(f *Facts) {
 			f.Comparison = Tally{Known: true, Done: 3, Wanted: 3, Missing: []string{"Machine y: spec"}}
 		}), machine.No, "Machine y"},
@@ -65,6 +66,7 @@ func TestGuards_on_the_way(t *testing.T) {
 		"TargetUnpaused/the fence stands":      {TargetUnpaused, in(Live, moving), machine.No, "fence"},
 		"TargetUnpaused/a pause stands":        {TargetUnpaused, with(live, func(f *Facts) { f.Private.Restored = false }), machine.No, "paused"},
 		"TargetUnpaused/not looked at":         {TargetUnpaused, with(live, func(f *Facts) { f.Private.Known = false }), machine.Unknown, ""},
+		"TargetUnpaused/the fence is behind":   {TargetUnpaused, with(live, func(f *Facts) { f.Fence.Behind = true }), machine.No, "does not name the present stage"},
 		"TargetUnpaused/without a namespace":   {TargetUnpaused, in(Live, with(moving, func(f *Facts) { f.Fence = Fenced{Known: true, NoNamespace: true} })), machine.Yes, "no namespace"},
 		"TargetUnpaused/yes":                   {TargetUnpaused, live, machine.Yes, ""},
 		"TargetUnpaused/yes, of a move back":   {TargetUnpaused, back, machine.Yes, ""},
@@ -145,6 +147,7 @@ func TestFits_asks_each_state_for_its_stages(t *testing.T) {
 		"committed, with the objects of the source removed": {fits(Unlocking), with(in(Committed, full), func(f *Facts) { f.Standard.Objects = 0 }), machine.Yes, ""},
 		"a fence that was taken off":                        {fits(Copying), with(full, func(f *Facts) { f.Fence.Label = StandardIsShut }), machine.No, "fence is not up"},
 		"a fence of another move":                           {fits(Copying), with(full, func(f *Facts) { f.Fence.Other = true }), machine.No, "does not name this move"},
+		"a fence that is behind its stage":                  {fits(Copying), with(full, func(f *Facts) { f.Fence.Behind = true }), machine.Yes, ""},
 		"no namespace to fence":                             {fits(Pausing), with(full, func(f *Facts) { f.Fence = Fenced{Known: true, NoNamespace: true} }), machine.Yes, ""},
 		"a fence that is not known":                         {fits(Copying), with(full, func(f *Facts) { f.Fence.Known = false }), machine.Unknown, "fence"},
 		"a source that was let go":                          {fits(Copying), with(full, func(f *Facts) { f.Standard.Paused = false }), machine.No, "not paused"},
@@ -255,10 +258,17 @@ func TestReasonFor(t *testing.T) {
 	}
 }
 
-func TestMoveOf_names_moves_apart_as_a_label_can(t *testing.T) {
-	one, other := MoveOf("here/1"), MoveOf("here/2")
-	if one == other || one != MoveOf("here/1") || len(one) != 16 || strings.Trim(one, "0123456789abcdef") != "" {
-		t.Errorf("the moves are %q and %q", one, other)
+func TestMoveOf_names_moves_and_stages_apart_as_a_label_can(t *testing.T) {
+	one := MoveOf(ours.ID, ours.Stage)
+	if len(one) != 16 || strings.Trim(one, "0123456789abcdef") != "" {
+		t.Errorf("the move is %q", one)
+	}
+	for by, want := range map[string]struct{ move, stage bool }{
+		one: {true, true}, MoveOf(ours.ID, Live): {true, false}, MoveOf("here/2", ours.Stage): {}, "": {}, "x": {},
+	} {
+		if move, stage := ours.IsNamed(by); move != want.move || stage != want.stage {
+			t.Errorf("%q names the move: %v, and its stage: %v", by, move, stage)
+		}
 	}
 }
 

@@ -31,13 +31,14 @@ const (
 	MigratedFromAnnotation = "capstan.openshift.io/migrated-from"
 	// CopiedToAnnotation is of an original whose copy was seen: the UID of that. Nothing is deleted at a source without it.
 	CopiedToAnnotation = "capstan.openshift.io/copied-to"
-	// MigratedByAnnotation is of a copy too: the move that has made it, see [MoveOf].
+	// MigratedByAnnotation is of a copy too: the move and the stage that have made it, see [MoveOf].
 	MigratedByAnnotation = "capstan.openshift.io/migrated-by"
 	// Finalizer keeps a HostedCluster while it moves.
 	Finalizer = "capstan.openshift.io/private-capi"
 	// FenceLabel is of the namespace of a control plane, with a [Fence] as its value.
 	FenceLabel = "capstan.openshift.io/private-capi-fence"
-	// MoveLabel stands beside FenceLabel and names the move that is under way, see [MoveOf]. The fence denies copies of another one.
+	// MoveLabel stands beside FenceLabel and names the move that is under way and its stage, see [MoveOf]. The fence denies copies of
+	// another move, and of another stage.
 	MoveLabel = "capstan.openshift.io/private-capi-move"
 )
 

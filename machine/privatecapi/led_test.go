@@ -33,6 +33,17 @@ func TestMigration_takes_no_copy_of_a_process_that_has_lost_its_lead(t *testing.
 			t.Errorf("%d copies are left", private)
 		}
 	})
+	t.Run("after the target has run", func(t *testing.T) {
+		p, key, older := copying(t)
+		p.restart()
+		p.until("observing", 5*time.Minute, p.reaches(key, guards.Observing))
+		p.Scale(key, 0)
+		p.until("the target has deleted a Machine", time.Minute, func() bool { return p.PrivateObjects(key)["machines a-0"] == "" })
+		_, _ = phases.CreateCopies.Run(t.Context(), older)
+		if p.PrivateObjects(key)["machines a-0"] != "" {
+			t.Error("the Machine is there again")
+		}
+	})
 	t.Run("while the next move is under way", func(t *testing.T) {
 		p, key, older := copying(t)
 		p.LoseRecord(key)

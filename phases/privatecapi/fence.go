@@ -22,11 +22,14 @@ func fenceOf(side Side) guards.Fence {
 func (p *Pass) fenced(namespace *unstructured.Unstructured) guards.Fenced {
 	labels := namespace.GetLabels()
 	f := guards.Fenced{Known: true, Label: guards.Fence(labels[guards.FenceLabel])}
-	f.Other = f.Label != guards.NoFence && labels[guards.MoveLabel] != p.move()
+	if f.Label != guards.NoFence && p.stage() != guards.NoStage {
+		move, stage := p.facts.Marks.Companion.IsNamed(labels[guards.MoveLabel])
+		f.Other, f.Behind = !move, move && !stage
+	}
 	return f
 }
 
-// shut is the write that has a fence of the present move in the namespace of the control plane, or none; nil if it is so.
+// shut is the write that has a fence of the present move and stage in the namespace of the control plane, or none; nil if it is so.
 func (p *Pass) shut(fence guards.Fence) *Write {
 	if p.namespace == nil {
 		return nil

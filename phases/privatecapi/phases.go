@@ -171,12 +171,12 @@ func sourceSide(direction guards.Direction) Side {
 	return Standard
 }
 
-// move names the move that is under way, empty for none of ours.
+// move names the move that is under way and its stage, empty for none of ours.
 func (p *Pass) move() string {
 	if p.stage() == guards.NoStage {
 		return ""
 	}
-	return guards.MoveOf(p.facts.Marks.Companion.ID)
+	return guards.MoveOf(p.facts.Marks.Companion.ID, p.stage())
 }
 
 // stage says how far the move has come, none where the lock is not ours.

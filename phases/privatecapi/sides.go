@@ -116,7 +116,7 @@ func nameOf(o *unstructured.Unstructured) string { return o.GetKind() + " " + o.
 // sides are all objects of Cluster API of a hosted cluster.
 type sides struct {
 	source Side
-	// move names the one that copies are made by.
+	// move names the move that copies are made by, and its stage.
 	move string
 	// couples are ordered: owners first.
 	couples []couple

@@ -93,7 +93,7 @@ var (
 var (
 	RunChecks = work("RunChecks", "asks for the CRDs, a version that both sides serve, the shim, the rights of the machine and of the components, images with the proxy, and that nothing is terminating or has the marks of a move, no copy is left, and no webhook of Cluster API is served by what is drained. Writes nothing but an Event of a refusal.",
 		Works.RunChecks, nil, guards.Checking)
-	TakeLock = work("TakeLock", "takes the Lease of the programme; then locks the HostedCluster in one write, with what says whose the lock is, and a finalizer; then has both fences put on the namespace of its control plane, in the name of this move. Writes: Lease, HostedCluster, Namespace.",
+	TakeLock = work("TakeLock", "takes the Lease of the programme; then locks the HostedCluster in one write, with what says whose the lock is, and a finalizer; then has both fences put on the namespace of its control plane, in the name of this move and its stage. Writes: Lease, HostedCluster, Namespace.",
 		Works.TakeLock, writesLock, guards.Locking)
 	PauseSource = work("PauseSource", "notes on each Cluster of the source how it was paused, and pauses it. Writes: objects of Cluster API.",
 		Works.PauseSource, writesObjects, guards.Pausing)
@@ -102,7 +102,7 @@ var (
 	ScaleDownAgain = scaleDown(guards.DrainingBack)
 	TakeSnapshot   = work("TakeSnapshot", "counts and hashes the fenced source and keeps that in the journal. Writes: ConfigMap.",
 		Works.TakeSnapshot, writesJournal, guards.Snapshotting)
-	CreateCopies = work("CreateCopies", "creates a copy of each object of the source on the other side, owners first, with the UIDs of the copies in the owner references, paused, with where it comes from, and with the move that has made it, which the fence asks for. Writes: objects of Cluster API.",
+	CreateCopies = work("CreateCopies", "creates a copy of each object of the source on the other side, owners first, with the UIDs of the copies in the owner references, paused, with where it comes from, and with the move and the stage that have made it, which the fence asks for. Writes: objects of Cluster API.",
 		Works.CreateCopies, writesObjects, guards.Copying)
 	CopyStatuses = work("CopyStatuses", "gives each copy the status of its original, and last its managedFields. Writes: objects of Cluster API, and their status.",
 		Works.CopyStatuses, slices.Concat(writesObjects, writesStatus), guards.CopyingStatus)
