@@ -2,6 +2,8 @@ package privatecapi
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/capstan-capi/capstan/machine"
 )
@@ -9,8 +11,12 @@ import (
 // SetSidecars gives the components what the target asks of them.
 func (p *Pass) SetSidecars(ctx context.Context) (machine.Result, error) {
 	var plan []*Write
+	target := p.sides.source.Other()
 	for _, w := range p.workloads {
-		plan = append(plan, w.equip(p.Equipment, p.sides.source.Other()))
+		plan = append(plan, w.equip(p.Equipment, target))
+	}
+	if target == Private && p.Equipment.Image == "" && slices.ContainsFunc(plan, func(w *Write) bool { return w != nil }) {
+		return machine.Result{}, machine.Terminal(errors.New("no image with the proxy is known: give the operator flag --private-capi-image"))
 	}
 	return p.send(ctx, "equipping", plan...)
 }

@@ -36,11 +36,13 @@ type World struct {
 	events []events.Event
 	// Ignoring has the old operator write whoever owns a HostedCluster, and NotNeeded says that it is not kept.
 	Ignoring, NotNeeded bool
+	// image is that of the proxy, release the operator's.
+	image, release string
 }
 
 // New is a world with the programme enabled and no hosted cluster.
 func New() *World {
-	w := &World{clock: noon, cloud: &cloud{instances: map[string]bool{}}}
+	w := &World{clock: noon, cloud: &cloud{instances: map[string]bool{}}, image: "registry.example/capstan:1", release: "4.22.0"}
 	w.server = &server{
 		now: func() time.Time { return w.clock }, objects: map[ref]*unstructured.Unstructured{}, kinds: kinds(),
 		tried: map[string]bool{}, forbidden: map[string]bool{},
@@ -56,7 +58,7 @@ func New() *World {
 func (w *World) Restart() {
 	w.phases = &phases.Phases{
 		API: w.server, Namespace: operatorNamespace, Installation: installation, Journal: w.store,
-		Equipment: phases.Equipment{Image: "registry.example/capstan:1"},
+		Equipment: phases.Equipment{Image: w.image}, Release: w.release,
 		Now:       w.Now, Needed: func() bool { return !w.NotNeeded },
 		Event: func(e events.Event) { w.events = append(w.events, e) },
 		Clusters: func(ctx context.Context) ([]*unstructured.Unstructured, error) {
