@@ -151,6 +151,12 @@ func (p *Pass) checkRights(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 	}
+	switch may, err := p.API.MayBecome(ctx, p.account()); {
+	case err != nil:
+		return nil, err
+	case !may:
+		refused = append(refused, "the operator may not impersonate "+p.account()+", as which it tries the fence: ClusterRole capstan-private-capi-trials gives that by name")
+	}
 	for _, kind := range []Kind{Deployments, Namespaces} {
 		if err := ask("", "patch", kind, namespace); err != nil {
 			return nil, err
