@@ -23,6 +23,7 @@ import (
 	"github.com/capstan-capi/capstan/controllers"
 	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/controllers/options"
+	"github.com/capstan-capi/capstan/controllers/privatecapi"
 	"github.com/capstan-capi/capstan/transport"
 )
 
@@ -136,11 +137,28 @@ func (f *operatorFlags) webhooksCA() ([]byte, error) {
 	return certificates, nil
 }
 
-// privateCAPI is what the move to private types of Cluster API is given.
-func (f *operatorFlags) privateCAPI() options.PrivateCAPI {
+// inUseTimeout bounds how long the operator asks at its start whether private types are in use.
+const inUseTimeout = 15 * time.Second
+
+// privateCAPI is what the move to private types of Cluster API is given. Without the flag for the image it is asked whether they are
+// in use: then they cannot be switched off, and the operator tells so where HostedClusters stand. If nobody answers, as little is
+// done as without them, until the next start.
+func (f *operatorFlags) privateCAPI(ctx context.Context, config *rest.Config) options.PrivateCAPI {
 	given := options.PrivateCAPI{Image: f.privateCAPIImage}
 	if f.legacyOperator != "" {
 		given.LegacyOperator = keysOf([]string{f.legacyOperator})[0]
+	}
+	if given.Image != "" {
+		return given
+	}
+	ctx, end := context.WithTimeout(ctx, inUseTimeout)
+	defer end()
+	var err error
+	if given.InUse, err = privatecapi.InUse(ctx, config, f.operatorNamespace); err != nil {
+		ctrl.Log.Error(err, "It is not known whether private types of Cluster API are in use")
+	}
+	if given.InUse {
+		ctrl.Log.Info("Private types of Cluster API are in use and are not switched off: give the operator flag --private-capi-image again")
 	}
 	return given
 }
@@ -169,7 +187,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 		Release: f.release, OperatorNamespace: f.operatorNamespace, CAPINamespace: f.capiNamespace,
 		CacheDir: f.cacheDir, ProviderImageDir: f.providerImageDir, PodName: f.podName, InsecureRegistries: f.insecureRegistries, InsecureCredentials: f.insecureCredentials,
 		ExtraCAFile: f.extraCAFile, PullSecrets: keysOf(f.pullSecrets), Concurrency: f.concurrency,
-		WebhooksURL: strings.TrimSuffix(f.webhooksURL, "/"), WebhooksCA: webhooksCA, OpenAfter: f.openAfter, PrivateCAPI: f.privateCAPI(),
+		WebhooksURL: strings.TrimSuffix(f.webhooksURL, "/"), WebhooksCA: webhooksCA, OpenAfter: f.openAfter, PrivateCAPI: f.privateCAPI(ctx, config),
 		MetricsAddress: f.metricsAddress, MetricsCertDir: f.metricsCertDir, BootImages: f.bootImages.options(),
 		WarmUp: func(run func(context.Context) error) { warmUps = append(warmUps, run) },
 	}

@@ -33,7 +33,7 @@ var show = view.Singleton(view.TableOf(table.Table), phases.ClusterOperator, tab
 var Part = options.Part{
 	Name: table.Table.Name, Add: Add, Kinds: kinds, View: &show, ClusterOperator: phases.ClusterOperator,
 	Runs: func(o options.Options) bool {
-		return o.PrivateCAPI.Image != "" && o.PrivateCAPI.LegacyOperator.Name != ""
+		return o.PrivateCAPI.Runs() && o.PrivateCAPI.LegacyOperator.Name != ""
 	},
 }
 

@@ -60,13 +60,18 @@ type Options struct {
 
 // PrivateCAPI says how HostedClusters are moved to private types of Cluster API.
 type PrivateCAPI struct {
-	// Image is that of the proxy that components get beside them; empty for no moves, and no request for HostedClusters.
+	// Image is that of the proxy that components get beside them; empty for no moves, and no request for HostedClusters unless InUse.
 	Image string
+	// InUse says that HostedClusters have private types, which are not switched off by leaving Image out.
+	InUse bool
 	// LegacyOperator is the Deployment of HyperShift's old operator, which is retired once nobody needs it; empty to leave it alone.
 	LegacyOperator types.NamespacedName
 	// Board is what the machines of private types tell each other.
 	Board *capiboard.Board
 }
+
+// Runs says whether HostedClusters are looked at.
+func (p PrivateCAPI) Runs() bool { return p.Image != "" || p.InUse }
 
 // BootImages says whose boot images are moved, and how.
 type BootImages struct {

@@ -47,8 +47,8 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	seen := cached{in: apart.GetClient(), namespace: o.OperatorNamespace, blind: apart.Unfilled}
 	p := &phases.Phases{
 		API: api, Clusters: seen.clusters, Programme: seen.programme, Fences: seen.fence, Namespace: o.OperatorNamespace, Journal: kept,
-		Equipment: phases.Equipment{Image: o.PrivateCAPI.Image},
-		Now:       o.House.Now, Event: o.House.Events.Tell,
+		Equipment: phases.Equipment{Image: o.PrivateCAPI.Image}, Release: o.Release,
+		Now: o.House.Now, Event: o.House.Events.Tell,
 		Identify: func(ctx context.Context) (string, error) {
 			namespace, err := api.Get(ctx, phases.Namespaces, "", o.OperatorNamespace)
 			if err != nil {
@@ -115,7 +115,7 @@ func fenceOf(namespace client.Object) guards.Fence {
 func words(_ machine.Key, s phases.Snapshot) house.Words {
 	of := s.Facts.Cluster
 	return house.Words{
-		Line: phases.Line(s.Record), Subject: string(s.Facts.Marks.Companion.Stage),
+		Line: phases.Line(s.Record, s.Facts.Programme.Refusal()), Subject: string(s.Facts.Marks.Companion.Stage),
 		About: corev1.ObjectReference{
 			APIVersion: hostedClusterKind.GroupVersion().String(), Kind: hostedClusterKind.Kind, Namespace: of.Namespace, Name: of.Name, UID: types.UID(of.UID),
 		},

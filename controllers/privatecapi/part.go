@@ -21,7 +21,7 @@ import (
 var Part = options.Part{
 	Name: table.Table.Name, Add: Add, Kinds: func(options.Options) []house.Kind { return nil },
 	View: &view.View{Table: tableView, Instances: instances, Look: look},
-	Runs: func(o options.Options) bool { return o.PrivateCAPI.Image != "" },
+	Runs: func(o options.Options) bool { return o.PrivateCAPI.Runs() },
 }
 
 // hostedClusterKind is HyperShift's.

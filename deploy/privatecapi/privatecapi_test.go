@@ -318,3 +318,30 @@ func TestTheVerbsThatPolicyWritesAsksForAreGivenWhereThePagesSay(t *testing.T) {
 		t.Errorf("the rights are bound to %v", binding.Subjects)
 	}
 }
+
+// The accounts are those of the components of phases/privatecapi that neither scale others nor wait.
+func TestTheOperatorMaySpeakAsComponentsByNameAndAsNobodyElse(t *testing.T) {
+	all := objects(t)
+	shipped, err := deploy.Objects()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, object := range append(all, shipped...) {
+		if object.GetKind() != "ClusterRole" && object.GetKind() != "Role" {
+			continue
+		}
+		for _, rule := range as[rbacv1.ClusterRole](t, object).Rules { // a Role has the same fields
+			if !slices.Contains(rule.Verbs, "impersonate") {
+				continue
+			}
+			if len(rule.ResourceNames) == 0 || !slices.Equal(rule.Resources, []string{"serviceaccounts"}) || len(rule.Verbs) != 1 {
+				t.Errorf("%s %s may %v %v %v", object.GetKind(), object.GetName(), rule.Verbs, rule.Resources, rule.ResourceNames)
+			}
+			names = append(names, rule.ResourceNames...)
+		}
+	}
+	if !slices.Equal(names, []string{"cluster-api", "capi-provider", "machine-approver"}) {
+		t.Errorf("it may speak as %v", names)
+	}
+}

@@ -28,24 +28,15 @@ func newPrivate(ctx context.Context) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, component := range components {
-		upstream, err := readManifests(folders[component])
-		if err != nil {
-			return nil, err
+	err = w.install(ctx, folders, func(m *manager, upstream manifests) (manifests, error) {
+		brought, err := makePrivate(ctx, m.component, upstream)
+		if err == nil {
+			brought.redirect(converter.port)
 		}
-		m, err := newManager(w.name, component)
-		if err != nil {
-			return nil, err
-		}
-		w.managers[component] = m
-		brought, err := makePrivate(ctx, component, upstream)
-		if err != nil {
-			return nil, err
-		}
-		brought.redirect(converter.port)
-		if err := m.install(ctx, brought); err != nil {
-			return nil, fmt.Errorf("installing %s of the private world: %w", component, err)
-		}
+		return brought, err
+	})
+	if err != nil {
+		return nil, err
 	}
 	if err := converter.start(ctx, w.managers); err != nil {
 		return nil, err

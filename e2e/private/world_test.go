@@ -58,22 +58,33 @@ func newStandard(ctx context.Context) (*world, error) {
 	if err := w.createNamespaces(ctx); err != nil {
 		return nil, err
 	}
+	return w, w.install(ctx, folders, func(m *manager, upstream manifests) (manifests, error) {
+		upstream.redirect(m.webhooks)
+		return upstream, nil
+	})
+}
+
+// install makes the managers of all components, and installs what is made of the manifests that each brings.
+func (w *world) install(ctx context.Context, folders map[string]string, made func(*manager, manifests) (manifests, error)) error {
 	for _, component := range components {
-		brought, err := readManifests(folders[component])
+		upstream, err := readManifests(folders[component])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		m, err := newManager(w.name, component)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		w.managers[component] = m
-		brought.redirect(m.webhooks)
+		brought, err := made(m, upstream)
+		if err != nil {
+			return err
+		}
 		if err := m.install(ctx, brought); err != nil {
-			return nil, fmt.Errorf("installing %s of the standard world: %w", component, err)
+			return fmt.Errorf("installing %s of the %s world: %w", component, w.name, err)
 		}
 	}
-	return w, nil
+	return nil
 }
 
 // namespaces are those that the world's clusters live in.

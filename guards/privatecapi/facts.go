@@ -85,6 +85,9 @@ type Programme struct {
 	LockedElsewhere string `yaml:"lockedElsewhere"`
 	// OldOperatorNeeded says that the machine legacyoperator is Needed: the old operator is kept.
 	OldOperatorNeeded bool `yaml:"oldOperatorNeeded"`
+	// InUse is how many HostedClusters have private types. NoImage says that the operator is given no image with the proxy.
+	InUse   int  `yaml:"inUse"`
+	NoImage bool `yaml:"noImage"`
 }
 
 // Turn is which HostedCluster may be moved next. Known is false until all were looked at.

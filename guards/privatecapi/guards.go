@@ -1,6 +1,7 @@
 package privatecapi
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -174,7 +175,7 @@ var Consistent = guard{
 		}
 		due, known := f.due()
 		if !known {
-			return machine.SayUnknown("it is not known yet when the programme was enabled")
+			return machine.SayUnknown(cmp.Or(f.Programme.Refusal(), "it is not known yet when the programme was enabled"))
 		}
 		other, name := f.Private, ToPrivate
 		if due == ToPrivate {
@@ -208,14 +209,14 @@ var TracesLeft = guard{
 }
 
 // due is the side that the HostedCluster is on by its marks, or by its age where it has none: what is older than the programme
-// is of the old operator.
+// is of the old operator. It is not known where the programme is gone while others have private types: that does not switch them off.
 func (f Facts) due() (Direction, bool) {
 	switch {
 	case f.Marks.Private:
 		return ToPrivate, true
 	case f.Marks.Legacy, f.Marks.Failed != "":
 		return ToStandard, true
-	case !f.Programme.Known:
+	case !f.Programme.Known, f.Programme.Enabled.IsZero() && f.Programme.InUse > 0:
 		return "", false
 	case f.Programme.Enabled.IsZero() || !f.Cluster.Created.After(f.Programme.Enabled):
 		return ToStandard, true

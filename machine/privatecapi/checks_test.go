@@ -57,3 +57,9 @@ func TestMigration_is_refused_where_more_belongs_to_the_objects_than_can_be_move
 	p.ManySecrets()
 	p.refuses(key, "there are more than 20000 secrets")
 }
+
+func TestMigration_is_refused_where_the_operator_may_not_speak_as_a_component(t *testing.T) {
+	p, key := waits(t)
+	p.Forbid("impersonate system:serviceaccount:clusters-a:cluster-api")
+	p.refuses(key, "the operator may not impersonate system:serviceaccount:clusters-a:cluster-api")
+}

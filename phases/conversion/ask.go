@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 )
@@ -31,8 +30,13 @@ func (s *Shim) ask(ctx context.Context, a asked, review, answer any) *failure {
 			break
 		}
 		var final bool
-		if final, last = d.send(ctx, a.path, text, answer); last == nil {
+		before := a.held.bytes
+		if final, last = d.send(ctx, a, text, answer); last == nil {
 			return nil
+		}
+		a.held.shrink(before)
+		if errors.Is(last, errCrowded) {
+			return noRoom()
 		}
 		if final || s.clock.Since(began) > tries[len(tries)-1] {
 			return failed(away, http.StatusBadGateway, "asking route %s, try %d: %w", a.route, at+1, last)
@@ -57,8 +61,8 @@ func (s *Shim) wait(ctx context.Context, long time.Duration) error {
 }
 
 // send makes one try. Final says that another one would come to the same.
-func (d *delegate) send(ctx context.Context, path string, text []byte, answer any) (final bool, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, d.base.JoinPath(path).String(), bytes.NewReader(text))
+func (d *delegate) send(ctx context.Context, a asked, text []byte, answer any) (final bool, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, d.base.JoinPath(a.path).String(), bytes.NewReader(text))
 	if err != nil {
 		return true, err
 	}
@@ -69,12 +73,12 @@ func (d *delegate) send(ctx context.Context, path string, text []byte, answer an
 		return false, err
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
+	body, err := a.held.take(ctx, response.Body, maxBody+1, int64(len(a.body)))
 	switch {
-	case err != nil:
-		return false, fmt.Errorf("reading the answer: %w", err)
-	case len(body) > maxBody:
+	case errors.Is(err, errTooLarge):
 		return true, fmt.Errorf("the answer has more than %d bytes", maxBody)
+	case err != nil:
+		return errors.Is(err, errCrowded), fmt.Errorf("reading the answer: %w", err)
 	case response.StatusCode == http.StatusOK:
 		if err := json.Unmarshal(body, answer); err != nil {
 			return true, fmt.Errorf("reading the answer: %w", err)

@@ -11,7 +11,7 @@ import (
 
 const (
 	// madeOf is how many bytes of memory each byte of a review takes while it is answered: itself, its objects, what they are
-	// converted to, and the answer.
+	// converted to, and the answer. As many takes each byte that the server of a route answers beyond the size of its review.
 	madeOf = 4
 	// firstStep is how much of a body is made room for before its first byte, which a client that stays silent holds.
 	firstStep = 32 << 10
@@ -38,25 +38,45 @@ func (l *lease) read(ctx context.Context, r *http.Request) ([]byte, *failure) {
 	if r.ContentLength >= 0 {
 		most = r.ContentLength + 1
 	}
-	var body []byte
+	body, err := l.take(ctx, r.Body, most, 0)
+	switch {
+	case errors.Is(err, errTooLarge):
+		return nil, tooLarge()
+	case errors.Is(err, errCrowded):
+		return nil, noRoom()
+	case err != nil:
+		return nil, failed(malformed, http.StatusBadRequest, "reading the review: %w", err)
+	}
+	return body, nil
+}
+
+var (
+	errTooLarge = errors.New("it is too large")
+	errCrowded  = errors.New("there is no room for it")
+)
+
+// take reads to the end, into at most so many bytes, and takes room for those beyond what is paid already. A lease that has some
+// room does not wait for more.
+func (l *lease) take(ctx context.Context, from io.Reader, most, paid int64) (body []byte, err error) {
 	for {
 		if len(body) == cap(body) {
-			more := min(max(firstStep, int64(cap(body))), most-int64(cap(body)))
+			had := int64(cap(body))
+			more := min(max(firstStep, had), most-had)
 			if more <= 0 {
-				return nil, tooLarge()
+				return nil, errTooLarge
 			}
-			if !l.grow(ctx, madeOf*more) {
-				return nil, failed(crowded, http.StatusServiceUnavailable, "so many reviews are being answered that there was no room for this one; try again, or list fewer objects at once, with a limit")
+			if unpaid := min(more, had+more-paid); unpaid > 0 && !l.grow(ctx, madeOf*unpaid) {
+				return nil, errCrowded
 			}
-			body = append(make([]byte, 0, int64(len(body))+more), body...)
+			body = append(make([]byte, 0, had+more), body...)
 		}
-		n, err := r.Body.Read(body[len(body):cap(body)])
+		n, err := from.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
 		switch {
 		case errors.Is(err, io.EOF):
 			return body, nil
 		case err != nil:
-			return nil, failed(malformed, http.StatusBadRequest, "reading the review: %w", err)
+			return nil, err
 		}
 	}
 }
@@ -69,7 +89,17 @@ func (l *lease) grow(ctx context.Context, bytes int64) bool {
 	return true
 }
 
+// shrink gives back what was taken since the lease had so much.
+func (l *lease) shrink(to int64) {
+	l.of.Release(l.bytes - to)
+	l.bytes = to
+}
+
 func (l *lease) end() { l.of.Release(l.bytes) }
+
+func noRoom() *failure {
+	return failed(crowded, http.StatusServiceUnavailable, "so many reviews are being answered that there was no room for this one; try again, or list fewer objects at once, with a limit")
+}
 
 func tooLarge() *failure {
 	return failed(malformed, http.StatusRequestEntityTooLarge, "the review has more than %d bytes; list fewer objects at once, with a limit", maxBody)

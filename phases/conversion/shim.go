@@ -56,6 +56,7 @@ type asked struct {
 	body  []byte
 	route string // none where the shim answers by itself
 	path  string
+	held  *lease
 }
 
 // reason is why there is no good answer, as a label of metrics.
@@ -99,6 +100,7 @@ func (s *Shim) serve(endpoint string, answer func(context.Context, asked) ([]byt
 		var text []byte
 		var wrong *failure
 		held := &lease{of: s.room}
+		a.held = held
 		defer held.end()
 		// Where the connection cannot have a deadline, as in a test, nobody waits on it either.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(answerTimeout))

@@ -101,6 +101,8 @@ type API interface {
 	Unserved(ctx context.Context, namespace string) ([]string, error)
 	// May says whether an account may do something to a kind in a namespace; an empty account is the machine's own.
 	May(ctx context.Context, account, verb string, kind Kind, namespace string) (bool, error)
+	// MayBecome says whether the machine may speak as a service account.
+	MayBecome(ctx context.Context, account string) (bool, error)
 }
 
 // Dependent is the metadata of an object in another group than Cluster API's.

@@ -83,6 +83,7 @@ func (p *Pass) look(ctx context.Context) (guards.Facts, error) {
 	p.noteRefusal()
 	p.facts.Turn = p.turn(clusters)
 	p.facts.Checks = p.checked()
+	p.tellRefusal()
 	if n.inside {
 		return p.facts, p.lookInside(ctx, n)
 	}
@@ -120,14 +121,18 @@ func sharedWith(hosted *unstructured.Unstructured, all []*unstructured.Unstructu
 }
 
 func (p *Pass) programme(o *unstructured.Unstructured, clusters []*unstructured.Unstructured) guards.Programme {
-	f := guards.Programme{Known: true, Installation: p.Installation, OldOperatorNeeded: p.Needed == nil || p.Needed()}
+	f := guards.Programme{Known: true, Installation: p.Installation, OldOperatorNeeded: p.Needed == nil || p.Needed(), NoImage: p.Equipment.Image == ""}
 	if o != nil {
 		f.Enabled = o.GetCreationTimestamp().UTC()
 		said, _, _ := unstructured.NestedString(o.Object, "data", "paused")
 		f.Paused = said == guards.MarkTrue
 	}
 	for _, other := range clusters {
-		if KeyOf(other) != p.Key && guards.MarksOf(other.GetAnnotations()).Locked() {
+		marks := guards.MarksOf(other.GetAnnotations())
+		if marks.Private {
+			f.InUse++
+		}
+		if KeyOf(other) != p.Key && marks.Locked() {
 			f.LockedElsewhere = string(KeyOf(other))
 		}
 	}

@@ -19,8 +19,8 @@ func (p *Pass) RemoveSource(ctx context.Context) (machine.Result, error) {
 	if err := p.sides.sourceCounts(); err != nil {
 		return machine.Result{}, err
 	}
-	if plan := p.equipment(); len(plan) > 0 {
-		return p.send(ctx, "equipping", plan...)
+	if plan, err := p.equipment(); err != nil || len(plan) > 0 {
+		return p.SetSidecars(ctx)
 	}
 	if plan := present(onlyOwners(p.dependents, p.sides.source, p.sides.copied)); len(plan) > 0 {
 		return p.send(ctx, "taking the source out of owners", plan...)

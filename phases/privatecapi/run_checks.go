@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/version"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
@@ -39,12 +41,45 @@ func (p *Pass) check(ctx context.Context) ([]string, error) {
 	if p.Equipment.Image == "" && p.sides.source == Standard {
 		refused = append(refused, "no image with the proxy is known")
 	}
+	downgrade, err := p.checkRelease(ctx)
+	if err != nil {
+		return nil, err
+	}
 	served, err := p.checkServed(ctx)
 	if err != nil {
 		return nil, err
 	}
 	rights, err := p.checkRights(ctx)
-	return slices.Concat(refused, served, p.checkDependents(ctx), rights), err
+	return slices.Concat(refused, downgrade, served, p.checkDependents(ctx), rights), err
+}
+
+// checkRelease asks whether a later release has moved HostedClusters. The Lease tells, as long as nobody deletes it.
+func (p *Pass) checkRelease(ctx context.Context) ([]string, error) {
+	lease, err := p.API.Get(ctx, Leases, p.Namespace, guards.ProgrammeName)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading Lease %s/%s: %w", p.Namespace, guards.ProgrammeName, err)
+	}
+	had := lease.GetAnnotations()[ReleaseAnnotation]
+	if !isLater(had, p.Release) {
+		return nil, nil
+	}
+	if refusal := p.facts.Programme.Downgrade(p.Release, had); refusal != "" {
+		return []string{refusal}, nil
+	}
+	return nil, nil
+}
+
+// isLater says that a release is later than another; what cannot be read is not.
+func isLater(release, than string) bool {
+	one, err := version.ParseSemantic(release)
+	if err != nil {
+		return false
+	}
+	other, err := version.ParseSemantic(than)
+	return err == nil && other.LessThan(one)
 }
 
 // checkDependents asks whether all that belongs to the objects can be taken in: under way it would be too late to find out. An API of
@@ -125,6 +160,12 @@ func (p *Pass) checkRights(ctx context.Context) ([]string, error) {
 		if err := ask(p.account(), "list", c.kinds.target, namespace); err != nil {
 			return nil, err
 		}
+	}
+	switch may, err := p.API.MayBecome(ctx, p.account()); {
+	case err != nil:
+		return nil, err
+	case !may:
+		refused = append(refused, "the operator may not impersonate "+p.account()+", as which it tries the fence: ClusterRole capstan-private-capi-trials gives that by name")
 	}
 	for _, kind := range []Kind{Deployments, Namespaces} {
 		if err := ask("", "patch", kind, namespace); err != nil {

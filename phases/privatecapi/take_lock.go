@@ -16,6 +16,9 @@ import (
 // leaseFor is after how long without a lock a Lease is free whose holder has not given it back.
 const leaseFor = 5 * time.Minute
 
+// ReleaseAnnotation is of the Lease: the release of the operator that has taken it last, for a move.
+const ReleaseAnnotation = Ours + "release"
+
 // TakeLock takes the Lease, then the lock, then shuts both sides. A lock that is refused gives the Lease back.
 func (p *Pass) TakeLock(ctx context.Context) (machine.Result, error) {
 	if p.stage() == guards.NoStage {
@@ -45,12 +48,13 @@ func (p *Pass) TakeLock(ctx context.Context) (machine.Result, error) {
 func (p *Pass) takeLease(ctx context.Context) (bool, machine.Result, error) {
 	lease, err := p.API.Get(ctx, Leases, p.Namespace, guards.ProgrammeName)
 	spec := map[string]any{"holderIdentity": string(p.Key), "renewTime": p.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00")}
+	metadata := map[string]any{"annotations": map[string]any{ReleaseAnnotation: p.Release}}
 	var w *Write
 	switch {
 	case apierrors.IsNotFound(err):
 		w = &Write{Verb: Create, Kind: Leases, Namespace: p.Namespace, Name: guards.ProgrammeName, Body: map[string]any{
 			"apiVersion": Leases.APIVersion(), "kind": Leases.Kind,
-			"metadata": map[string]any{"namespace": p.Namespace, "name": guards.ProgrammeName}, "spec": spec,
+			"metadata": map[string]any{"namespace": p.Namespace, "name": guards.ProgrammeName, "annotations": metadata["annotations"]}, "spec": spec,
 		}}
 	case err != nil && isAway(err):
 		p.outage(p.Key, p.record.Since, err)
@@ -65,7 +69,7 @@ func (p *Pass) takeLease(ctx context.Context) (bool, machine.Result, error) {
 			}
 		}
 		// One that is held for this HostedCluster is renewed: another process may have seen it as free, and then takes it in vain.
-		w = patchOf(Leases, lease, map[string]any{"spec": spec})
+		w = patchOf(Leases, lease, map[string]any{"metadata": metadata, "spec": spec})
 	}
 	if _, err := p.API.Write(ctx, *w); err != nil {
 		result, err := p.stops(w, err)

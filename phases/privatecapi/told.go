@@ -33,12 +33,26 @@ var nextActions = map[machine.State]string{
 	guards.RollbackBlocked: "put right what the message names: it is tried again by itself",
 }
 
-// Line says in one line where a HostedCluster is, why, until when, and what can be done.
-func Line(r machine.Record) string {
-	if next := nextActions[r.State]; next != "" {
-		r.Reason = strings.TrimPrefix(r.Reason+"; "+next, "; ")
+// Line says in one line where a HostedCluster is, why, until when, and what can be done; refusal is that of the programme.
+func Line(r machine.Record, refusal string) string {
+	for _, more := range []string{nextActions[r.State], refusal} {
+		if more != "" && !strings.Contains(r.Reason, more) {
+			r.Reason = strings.TrimPrefix(r.Reason+"; "+more, "; ")
+		}
 	}
 	return status.Line(r)
+}
+
+// tellRefusal has an Event tell once of a try to switch private types off while they are in use.
+func (p *Pass) tellRefusal() {
+	refusal, news := p.facts.Programme.Refusal(), false
+	p.memory.of(p.Key, func(r *remembered) {
+		news = r.refusal != refusal
+		r.refusal = refusal
+	})
+	if news && refusal != "" {
+		p.tell("SwitchingOffRefused", refusal)
+	}
 }
 
 // Telling is a store that also tells of each record in a condition of its HostedCluster.
@@ -85,7 +99,7 @@ func (p *Pass) condition(o *unstructured.Unstructured, r machine.Record) *Write 
 	if r.State == guards.Private || p.facts.Marks.Companion.Stage == guards.Committed && p.direction() == guards.ToPrivate {
 		is = "True"
 	}
-	wanted := map[string]any{"type": Condition, "status": is, "reason": string(r.State), "message": machine.Shorten(Line(r), machine.MaxMessage)}
+	wanted := map[string]any{"type": Condition, "status": is, "reason": string(r.State), "message": machine.Shorten(Line(r, p.facts.Programme.Refusal()), machine.MaxMessage)}
 	list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	at := slices.IndexFunc(list, func(item any) bool {
 		one, _ := item.(map[string]any)

@@ -13,8 +13,8 @@ func (p *Pass) WriteCommit(ctx context.Context) (machine.Result, error) {
 	if p.stage() == guards.Committed || p.lacksLock() {
 		return p.send(ctx, "")
 	}
-	if plan := p.equipment(); len(plan) > 0 { // what speaks to the source must not be left alone with the target
-		return p.send(ctx, "equipping", plan...)
+	if plan, err := p.equipment(); err != nil || len(plan) > 0 { // what speaks to the source must not be left alone with the target
+		return p.SetSidecars(ctx)
 	}
 	if err := p.sides.sourceCounts(); err != nil {
 		return machine.Result{}, err

@@ -37,6 +37,22 @@ func (c *Client) May(ctx context.Context, account, verb string, k phases.Kind, n
 	return got.Status.Allowed, nil
 }
 
+// MayBecome asks the API server whether the operator may speak as a service account.
+func (c *Client) MayBecome(ctx context.Context, account string) (bool, error) {
+	parts := strings.Split(account, ":")
+	if len(parts) != 4 {
+		return false, fmt.Errorf("%q is no service account", account)
+	}
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "impersonate", Version: "v1", Resource: "serviceaccounts", Namespace: parts[2], Name: parts[3]},
+	}}
+	got, err := c.typed.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		return false, fmt.Errorf("asking whether the operator may speak as %s: %w", account, err)
+	}
+	return got.Status.Allowed, nil
+}
+
 // groupsOf are the groups that every service account is in.
 func groupsOf(account string) []string {
 	groups := []string{"system:authenticated"}

@@ -110,3 +110,14 @@ func (w *World) LockAs(key machine.Key, manager string, values map[string]string
 	}), "metadata", "managedFields")
 	w.edit(phases.HostedClusters, o, false)
 }
+
+// Given has the operator be started again, with an image of the proxy or none, and of a release.
+func (w *World) Given(image, release string) {
+	w.image, w.release = image, release
+	w.Restart()
+}
+
+// DropProgramme takes the ConfigMap of the programme away.
+func (w *World) DropProgramme() {
+	delete(w.server.objects, refOf(phases.ConfigMaps, operatorNamespace, guards.ProgrammeName))
+}

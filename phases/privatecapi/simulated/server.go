@@ -173,6 +173,14 @@ func (s *server) May(_ context.Context, account, verb string, k phases.Kind, _ s
 	return account == "" || !s.forbidden[verb+" "+k.Resource+"."+k.Group], nil
 }
 
+// MayBecome says that every account may be spoken as but those that are forbidden.
+func (s *server) MayBecome(_ context.Context, account string) (bool, error) {
+	if s.down {
+		return false, s.unavailable()
+	}
+	return !s.forbidden["impersonate "+account], nil
+}
+
 // Unserved says that all webhooks are served.
 func (s *server) Unserved(_ context.Context, namespace string) ([]string, error) {
 	if s.down {

@@ -38,11 +38,13 @@ type World struct {
 	Ignoring, NotNeeded bool
 	// failing are the names of Machines whose instances have failed.
 	failing map[string]bool
+	// image is that of the proxy, release the operator's.
+	image, release string
 }
 
 // New is a world with the programme enabled and no hosted cluster.
 func New() *World {
-	w := &World{clock: noon, cloud: &cloud{instances: map[string]bool{}}, failing: map[string]bool{}}
+	w := &World{clock: noon, cloud: &cloud{instances: map[string]bool{}}, failing: map[string]bool{}, image: "registry.example/capstan:1", release: "4.22.0"}
 	w.server = &server{
 		now: func() time.Time { return w.clock }, objects: map[ref]*unstructured.Unstructured{}, kinds: kinds(),
 		tried: map[string]bool{}, forbidden: map[string]bool{},
@@ -58,8 +60,8 @@ func New() *World {
 func (w *World) Restart() {
 	w.phases = &phases.Phases{
 		API: w.server, Namespace: operatorNamespace, Installation: installation, Journal: w.store,
-		Equipment: phases.Equipment{Image: "registry.example/capstan:1"},
-		Now:       w.Now, Needed: func() bool { return !w.NotNeeded },
+		Equipment: phases.Equipment{Image: w.image}, Release: w.release,
+		Now: w.Now, Needed: func() bool { return !w.NotNeeded },
 		Event: func(e events.Event) { w.events = append(w.events, e) },
 		Clusters: func(ctx context.Context) ([]*unstructured.Unstructured, error) {
 			all, err := w.server.List(ctx, phases.HostedClusters, "", "")
