@@ -84,7 +84,7 @@ func (p *Proxy) answerBody(response *http.Response, x *exchange) error {
 		// Servers do not say of the index of OpenAPI v3 what it is.
 		media = mediaJSON
 	}
-	body := elsewhere{response.Body, x}
+	body := &elsewhere{response.Body, x}
 	switch {
 	case err != nil && response.Header.Get("Content-Type") != "":
 		return p.garbled(x, err)
@@ -92,7 +92,9 @@ func (p *Proxy) answerBody(response *http.Response, x *exchange) error {
 		return nil
 	case media == protobuf.ContentType && params["stream"] == "watch":
 		x.holds = true
-		p.stream(response, x, p.frames(body, x))
+		p.follow(response, x, func(w io.Writer) error {
+			return protobuf.WatchFrames(w, body, protobuf.TextsOf(x.request, rewrite.ToClient), p.room.hold)
+		})
 		return nil
 	case media == protobuf.ContentType:
 		return p.held(response, x, body, func(src []byte) ([]byte, error) {
@@ -110,28 +112,30 @@ func (p *Proxy) answerBody(response *http.Response, x *exchange) error {
 	if media != mediaJSON {
 		return p.garbled(x, fmt.Errorf("the content type %.80q is not known", media))
 	}
-	var translated io.Reader = &prefixed{x.request.Answer(response.StatusCode, media, body), func() { p.metrics.otherPrefix(x) }}
+	answer := x.request.Answer(response.StatusCode, media, body)
+	if events, many := answer.(*rewrite.Reader); many && x.request.Info.Verb == "watch" && response.StatusCode == http.StatusOK {
+		p.follow(response, x, func(w io.Writer) error {
+			_, err := events.WriteTo(w)
+			if events.OtherPrefixes() > 0 {
+				p.metrics.otherPrefix(x)
+			}
+			return err
+		})
+		return nil
+	}
+	translated := &prefixed{answer, func() { p.metrics.otherPrefix(x) }}
 	if x.asProtobuf {
 		response.Header.Set("Content-Type", mime.FormatMediaType(protobuf.ContentType, params))
 		return p.held(response, x, io.NopCloser(translated), protobuf.Discovery)
 	}
-	if x.request.Info.Verb != "watch" {
-		return p.document(response, x, translated)
-	}
-	p.stream(response, x, io.NopCloser(translated))
-	return nil
+	return p.document(response, x, translated)
 }
 
 // stream answers with a translation as it is made. What was sent is sent: an error ends the stream as a broken one.
-func (p *Proxy) stream(response *http.Response, x *exchange, translated io.ReadCloser) {
-	body := &streamed{Reader: translated, translated: translated, upstream: response.Body, fail: func(err error) { p.tell(x, err) }}
-	response.Body = body
+func (p *Proxy) stream(response *http.Response, x *exchange, translated io.Reader, done func()) {
+	response.Body = &streamed{Reader: translated, upstream: response.Body, fail: func(err error) { p.tell(x, err) }, done: done}
 	response.Header.Del("Content-Length")
 	response.ContentLength = -1
-	if x.request.Info.Verb == "watch" && response.StatusCode == http.StatusOK {
-		p.metrics.watches.Inc()
-		body.done = p.metrics.watches.Dec
-	}
 }
 
 // document answers with a translation whose beginning is made before the first byte is sent. If that is all, an error is
@@ -141,8 +145,7 @@ func (p *Proxy) document(response *http.Response, x *exchange, translated io.Rea
 	n, err := io.ReadFull(translated, first)
 	switch {
 	case err == nil:
-		from := io.MultiReader(bytes.NewReader(first), translated)
-		p.stream(response, x, withEnd{from, func() { p.beginnings.Put(first) }})
+		p.stream(response, x, io.MultiReader(bytes.NewReader(first), translated), func() { p.beginnings.Put(first) })
 		return nil
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		p.whole(response, first[:n], func() { p.beginnings.Put(first) })
@@ -150,17 +153,6 @@ func (p *Proxy) document(response *http.Response, x *exchange, translated io.Rea
 	}
 	p.beginnings.Put(first)
 	return p.garbled(x, err)
-}
-
-// withEnd is a reader that has something to do when it is closed.
-type withEnd struct {
-	io.Reader
-	end func()
-}
-
-func (w withEnd) Close() error {
-	w.end()
-	return nil
 }
 
 // held answers with a translation that needs the whole body, if there is room for it.
@@ -226,10 +218,9 @@ func (x *exchange) mayBeDone() string {
 // streamed is a body that is translated on its way.
 type streamed struct {
 	io.Reader
-	translated io.Closer
-	upstream   io.Closer
-	fail       func(error)
-	done       func()
+	upstream io.Closer
+	fail     func(error)
+	done     func()
 }
 
 func (s *streamed) Read(b []byte) (int, error) {
@@ -243,29 +234,9 @@ func (s *streamed) Read(b []byte) (int, error) {
 
 func (s *streamed) Close() error {
 	err := s.upstream.Close()
-	if s.translated != nil {
-		_ = s.translated.Close() // only ends what reads upstream
-		s.translated = nil
-	}
 	if s.done != nil {
 		s.done()
 		s.done = nil
 	}
 	return err
-}
-
-// frames translates watch frames. What reads them ends with the body.
-func (p *Proxy) frames(body io.Reader, x *exchange) io.ReadCloser {
-	read, write := io.Pipe()
-	texts := protobuf.TextsOf(x.request, rewrite.ToClient)
-	go func() {
-		defer func() {
-			// Nobody else would catch it, and it would end the process.
-			if cause := recover(); cause != nil {
-				write.CloseWithError(rewrite.Broken(rewrite.ToClient, cause))
-			}
-		}()
-		write.CloseWithError(protobuf.WatchFrames(write, body, texts, p.room.hold))
-	}()
-	return read
 }

@@ -24,6 +24,8 @@ type exchange struct {
 	broken atomic.Pointer[refusal]
 	// otherPrefix says that the request is counted among those with one.
 	otherPrefix atomic.Bool
+	// events are what follows the header of a watch.
+	events *events
 	// holds says that the answer takes room until the client has read it.
 	holds bool
 	// body is held while the request lasts.
@@ -125,9 +127,11 @@ type elsewhere struct {
 	of *exchange
 }
 
-func (e elsewhere) Read(p []byte) (int, error) {
-	defer e.of.waited(time.Now())
-	return e.ReadCloser.Read(p)
+func (e *elsewhere) Read(p []byte) (int, error) {
+	began := time.Now()
+	n, err := e.ReadCloser.Read(p)
+	e.of.waited(began)
+	return n, err
 }
 
 // waited notes that somebody else was waited for since then.

@@ -24,7 +24,13 @@ func TestProxy_survives_a_panic_in_what_translates_frames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = io.ReadAll(proxy.frames(panicking{}, &exchange{request: request}))
+	x := &exchange{request: request}
+	header := http.Header{"Content-Type": {"application/vnd.kubernetes.protobuf;stream=watch"}}
+	response := &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(panicking{})}
+	if err := proxy.answerBody(response, x); err != nil {
+		t.Fatal(err)
+	}
+	err = x.events.to(io.Discard)
 	var broken *rewrite.Error
 	if !errors.As(err, &broken) || broken.Code != http.StatusBadGateway {
 		t.Error(err)

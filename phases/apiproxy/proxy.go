@@ -28,8 +28,7 @@ type Proxy struct {
 	log      logr.Logger
 	silence  time.Duration
 	patience time.Duration
-	// forward passes documents on, and follow what has no end of its own.
-	forward, follow *httputil.ReverseProxy
+	forward  *httputil.ReverseProxy
 	// beginnings are buffers for the beginning of an answer.
 	beginnings pool
 	// asked counts requests that have begun, and those that have ended.
@@ -52,20 +51,15 @@ func New(config *rest.Config, registry prometheus.Registerer, log logr.Logger) (
 		upstream: upstream, metrics: metrics, room: newBudget(heldLimit), log: log, silence: firstByte, patience: pieceTimeout,
 		beginnings: pool{size: smallBody},
 	}
-	p.forward, p.follow = p.reverse(documentPiece), p.reverse(streamPiece)
-	return p, nil
-}
-
-// reverse is a reverse proxy that passes on pieces of a size.
-func (p *Proxy) reverse(piece int) *httputil.ReverseProxy {
-	return &httputil.ReverseProxy{
+	p.forward = &httputil.ReverseProxy{
 		Rewrite:        p.address,
 		Transport:      p,
 		BufferPool:     &pool{size: piece},
-		ErrorLog:       libraryLog(p.log),
+		ErrorLog:       libraryLog(log),
 		ModifyResponse: p.answer,
 		ErrorHandler:   p.failed,
 	}
+	return p, nil
 }
 
 // ServeHTTP answers one request.
@@ -99,11 +93,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.upgrade(told, r, x)
 		return
 	}
-	if x.streams() {
-		p.follow.ServeHTTP(told, r)
-		return
-	}
 	p.forward.ServeHTTP(told, r)
+	if x.events != nil {
+		p.pass(told, x)
+	}
 }
 
 // address has a request sent to what it was understood as.
@@ -212,11 +205,8 @@ type pool struct {
 	size    int
 }
 
-// The pieces of an answer that are passed on in one go. That of a stream is held while the stream is open.
-const (
-	documentPiece = 32 << 10
-	streamPiece   = 8 << 10
-)
+// piece is how much of an answer is passed on in one go, in bytes.
+const piece = 32 << 10
 
 func (p *pool) Get() []byte {
 	if buffer, ok := p.buffers.Get().(*[]byte); ok {

@@ -74,6 +74,29 @@ func (r *Reader) Read(p []byte) (int, error) {
 	}
 }
 
+// WriteTo writes what is decided as soon as it is, without another copy. Of a watch
+// each write is of whole events, if they are of a common length.
+func (r *Reader) WriteTo(w io.Writer) (written int64, err error) {
+	for {
+		if due := r.due(); r.sent < due {
+			n, err := w.Write(r.scanner.out[r.sent:due])
+			written += int64(n)
+			if err != nil {
+				return written, err
+			}
+			r.sent = due
+		}
+		r.rest()
+		switch {
+		case errors.Is(r.err, io.EOF):
+			return written, nil
+		case r.err != nil:
+			return written, r.err
+		}
+		r.fill()
+	}
+}
+
 // due is how much of what is decided may be passed on.
 func (r *Reader) due() int {
 	all := len(r.scanner.out)
