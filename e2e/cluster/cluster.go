@@ -48,7 +48,7 @@ type Options struct {
 	ServiceCA bool
 	// Alone leaves out whatever else writes: nothing runs but etcd and kube-apiserver, as in envtest, and there is no node.
 	Alone bool
-	// Patience bounds the start; a minute without it.
+	// Patience bounds the start, and any wait after it; a minute without it.
 	Patience time.Duration
 }
 
@@ -66,6 +66,7 @@ type Cluster struct {
 	managerPort port
 	manager     *http.Client
 	spawner     *spawner
+	patience    time.Duration
 	admin       *rest.Config
 	client      *kubernetes.Clientset
 	dynamic     *dynamic.DynamicClient
@@ -81,7 +82,8 @@ type Cluster struct {
 // on its node, if it has one. The context bounds the start only, as the options
 // do; the cluster lives until Stop, or until this process ends in whatever way.
 func Start(ctx context.Context, options Options) (*Cluster, error) {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(options.Patience, time.Minute))
+	options.Patience = cmp.Or(options.Patience, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, options.Patience)
 	defer cancel()
 	c, err := prepare(options)
 	if err != nil {
@@ -96,7 +98,7 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 
 // prepare makes everything but processes: a failure leaves nothing to stop.
 func prepare(options Options) (_ *Cluster, err error) {
-	c := &Cluster{running: map[Component]*process{}}
+	c := &Cluster{patience: options.Patience, running: map[Component]*process{}}
 	if c.binaries, err = findBinaries(options.Binaries); err != nil {
 		return nil, err
 	}

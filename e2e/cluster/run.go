@@ -168,11 +168,11 @@ func (c *Cluster) dead() error {
 	return nil
 }
 
-// eventually repeats an attempt until it succeeds, the context ends, a minute is
-// over or a component dies. Attempts get two seconds each: a kube-apiserver
+// eventually repeats an attempt until it succeeds, the context ends, the cluster's
+// patience is over or a component dies. Attempts get two seconds each: a kube-apiserver
 // without etcd accepts a request and never answers it.
 func (c *Cluster) eventually(ctx context.Context, what string, attempt func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
 	ticker := time.NewTicker(25 * time.Millisecond)
 	defer ticker.Stop()
