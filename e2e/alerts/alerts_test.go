@@ -155,14 +155,16 @@ func TestEachAlertFiresWhenWhatItStandsForHasLasted(t *testing.T) {
 }
 
 func TestAnAlertEndsWithWhatItStandsFor(t *testing.T) {
+	first := file(t)[0].Alert
 	for _, rule := range file(t) {
-		if slices.Contains([]string{absent, unreachable, paused}, rule.Alert) {
+		// All rules of machines are made alike; those of moves stand for what people have to put right by hand.
+		machine, alone := machineOf(t, rule)
+		if rule.Alert != first && (!alone || machine != "privatecapi") {
 			continue
 		}
 		t.Run(rule.Alert, func(t *testing.T) {
-			last := 2 * time.Duration(rule.For)
-			machine, _ := machineOf(t, rule)
-			fires := firing(t, rule, series(machine, rule.Alert, fmt.Sprintf("1x%d 0x%d", scrapes(last), scrapes(last)+scrapes(10*time.Minute))), last+10*time.Minute)
+			last, more := time.Duration(rule.For)+2*interval, 7*time.Minute
+			fires := firing(t, rule, series(machine, rule.Alert, fmt.Sprintf("1x%d 0x%d", scrapes(last), scrapes(more))), last+more)
 			if len(fires) == 0 || fires[len(fires)-1] >= last+5*time.Minute+interval {
 				t.Errorf("it ends at %s, and fires at %v", last, fires)
 			}

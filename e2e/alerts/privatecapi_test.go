@@ -57,7 +57,7 @@ func TestPrivateRules_fire_for_what_they_are_about_and_for_nothing_else_and_end_
 				t.Errorf("it fires at %v without a reason", moments)
 			}
 			const ends, memory = 15 * time.Minute, 6 * time.Minute
-			if moments := firing(t, rule, c.ends, time.Hour); len(moments) == 0 || slices.Max(moments) > ends+memory {
+			if moments := firing(t, rule, c.ends, 30*time.Minute); len(moments) == 0 || slices.Max(moments) > ends+memory {
 				t.Errorf("its cause ends at %s, and it fires at %v", ends, moments)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -185,8 +186,12 @@ var _ = Describe("a hosted cluster", Ordered, func() {
 		before, untouched map[string]string
 		secrets           map[string]types.UID
 	)
-	AfterAll(func() {
+	AfterAll(func(ctx SpecContext) {
 		if operator != nil {
+			if CurrentSpecReport().Failed() {
+				log, err := os.ReadFile(operator.Log)
+				fmt.Fprintf(GinkgoWriter, "\n%s\nThe end of %s (%v):\n%s", told(hosted(ctx)), operator.Log, err, log[max(0, len(log)-16<<10):])
+			}
 			Expect(operator.Stop()).To(Succeed())
 		}
 	})
@@ -197,6 +202,7 @@ var _ = Describe("a hosted cluster", Ordered, func() {
 		for _, o := range shippedFor() {
 			Expect(env.Client.Create(ctx, o)).To(Succeed())
 		}
+		installPlatforms(ctx)
 		createHosted(ctx)
 		before, secrets, untouched = stored(ctx, standard), secretUIDs(ctx), agentUIDs(ctx)
 		Expect(len(before)).To(BeNumerically(">", 2*len(platforms)))
@@ -304,7 +310,10 @@ var _ = Describe("a hosted cluster", Ordered, func() {
 
 // isFree says that the hosted cluster has an annotation, and no lock.
 func isFree(ctx context.Context, key, value string) error {
-	o := hosted(ctx)
+	o, err := objects.Resource(of(hypershift, "hostedclusters")).Namespace(hostedNamespace).Get(ctx, hostedName, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
 	marks := o.GetAnnotations()
 	if _, locked := marks["hypershift.openshift.io/migration-in-progress"]; locked || marks[key] != value {
 		return errors.New(told(o))

@@ -127,6 +127,24 @@ func platformDefinitions(ctx context.Context) (all []*apiextensionsv1.CustomReso
 	return all
 }
 
+// installPlatforms brings the definitions of all platforms, and waits until they are served.
+func installPlatforms(ctx context.Context) {
+	GinkgoHelper()
+	for _, crd := range platformDefinitions(ctx) {
+		Expect(env.Client.Create(ctx, crd)).To(Succeed())
+	}
+	served := append(platformKinds(standard), platformKinds(private)...)
+	for _, s := range agentShapes {
+		served = append(served, schema.GroupVersionResource{Group: agents, Version: version, Resource: s.resource()})
+	}
+	for _, gvr := range served {
+		eventually(ctx, gvr.String(), func(ctx context.Context) error {
+			_, err := objects.Resource(gvr).List(ctx, metav1.ListOptions{Limit: 1})
+			return err
+		})
+	}
+}
+
 // definitionsIn are those of a platform's kinds in a file, in the version that is stored and no other: nobody converts here.
 func definitionsIn(text []byte, p platform) (found []*apiextensionsv1.CustomResourceDefinition) {
 	GinkgoHelper()

@@ -50,11 +50,11 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	ctrllog.SetLogger(klog.NewKlogr())
 	Expect(harness.Built(bin)).To(Succeed())
 	var err error
-	env, err = harness.Start(ctx, harness.Options{Bin: bin, Definitions: append(definitions(), platformDefinitions(ctx)...)})
+	env, err = harness.Start(ctx, harness.Options{Bin: bin, Definitions: definitions()})
 	Expect(err).NotTo(HaveOccurred())
 	objects, err = dynamic.NewForConfig(env.Cluster.Config())
 	Expect(err).NotTo(HaveOccurred())
-}, NodeTimeout(10*time.Minute))
+}, NodeTimeout(4*time.Minute))
 
 var _ = AfterSuite(func() {
 	if env != nil {

@@ -14,11 +14,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/httpstream"
-	"k8s.io/client-go/kubernetes/scheme"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/transport/spdy"
+	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/capstan-capi/capstan/e2e/cluster"
 )
@@ -34,7 +34,7 @@ var protocols = map[string]struct {
 		},
 		func(at *url.URL) (httpstream.Dialer, error) {
 			through, upgrader, err := spdy.RoundTripperFor(front.config())
-			return spdy.NewDialer(upgrader, &http.Client{Transport: through}, http.MethodPost, at), err
+			return spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: through}, http.MethodPost, at), err
 		},
 	},
 	"WebSocket": {
@@ -42,7 +42,7 @@ var protocols = map[string]struct {
 			return remotecommand.NewWebSocketExecutor(front.config(), http.MethodGet, at.String())
 		},
 		func(at *url.URL) (httpstream.Dialer, error) {
-			return portforward.NewSPDYOverWebsocketDialer(at, front.config())
+			return portforward.NewSPDYOverWebsocketDialerForStreaming(at, front.config())
 		},
 	},
 }
@@ -74,7 +74,7 @@ var _ = Describe("A stream", Ordered, func() {
 
 	of := func(subresource string, options runtime.Object) *url.URL {
 		return seen.typed.CoreV1().RESTClient().Post().Resource("pods").Namespace(in).Name("p").SubResource(subresource).
-			VersionedParams(options, scheme.ParameterCodec).URL()
+			VersionedParams(options, clientgoscheme.ParameterCodec).URL()
 	}
 	// passed waits until the API server says that it has switched to the stream.
 	passed := func(ctx context.Context, mark cluster.Mark, subresource string) {
@@ -114,7 +114,7 @@ var _ = Describe("A stream", Ordered, func() {
 			dialer, err := protocol.forward(of("portforward", &corev1.PodPortForwardOptions{}))
 			Expect(err).NotTo(HaveOccurred())
 			stop, ready := make(chan struct{}), make(chan struct{})
-			forwarder, err := portforward.New(dialer, []string{":80"}, stop, ready, io.Discard, GinkgoWriter)
+			forwarder, err := portforward.NewForStreaming(dialer, []string{":80"}, stop, ready, io.Discard, GinkgoWriter)
 			Expect(err).NotTo(HaveOccurred())
 			ended := make(chan error, 1)
 			go func() { ended <- forwarder.ForwardPorts() }()

@@ -168,7 +168,7 @@ var _ = Describe("A server that answers wrongly", Ordered, ContinueOnFailure, fu
 	}
 
 	It("is another than one that asks for patience in an object, which is kept", func(ctx SpecContext) {
-		behind.answers(func(w http.ResponseWriter, r *http.Request) {
+		behind.answers(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "7")
 			w.Header().Set("Content-Type", inJSON)
 			w.WriteHeader(http.StatusTooManyRequests)
