@@ -71,12 +71,13 @@ func (h *hosting) move(ctx context.Context) error {
 
 // killHalfWay ends the operator with SIGKILL when half of the Machines have a copy.
 func (h *hosting) killHalfWay(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	ctx, end := h.operator.Context(ctx)
+	// It ends with the operator, which what comes after the kill must not.
+	working, end := h.operator.Context(bounded)
 	defer end()
 	half := make(chan error, 1)
-	go func() { half <- awaitMachines(ctx, h.stage.Cluster.Config(), h.shop.Namespace(), shopMachines/2) }()
+	go func() { half <- awaitMachines(working, h.stage.Cluster.Config(), h.shop.Namespace(), shopMachines/2) }()
 	for waiting := true; waiting; {
 		select {
 		case err := <-half:

@@ -46,9 +46,10 @@ func (h *hosting) note(hosted *hostedworld.Hosted, began time.Time, machines, ca
 	})
 }
 
-// tellState tells what a HostedCluster tells.
+// tellState tells what a HostedCluster tells, which begins with its state, but for since when.
 func (h *hosting) tellState(news hostedState) {
-	h.display.step("%s: %s%s", news.key, news.state, because(news.message))
+	message, _, _ := strings.Cut(news.message, "; since ")
+	h.display.step("%s  %s", news.key, message)
 }
 
 // run shows a command of Capstan, and what it prints.
