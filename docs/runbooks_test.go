@@ -29,6 +29,11 @@ func TestRunbooks_each_alert_has_its_page_and_each_page_its_alert(t *testing.T) 
 	for _, match := range regexp.MustCompile(`(?m)^ *(?:- )?alert: (\w+)$`).FindAllStringSubmatch(string(rules), -1) {
 		alerts = append(alerts, match[1])
 	}
+	for _, name := range called(t) { // by tables whose alerts are not deployed yet, too
+		if !slices.Contains(alerts, name) {
+			alerts = append(alerts, name)
+		}
+	}
 	pages, err := filepath.Glob("runbooks/Capstan*.md")
 	if err != nil || len(alerts) < 10 || len(pages) < 10 {
 		t.Fatalf("there are %d alerts and %d pages (%v)", len(alerts), len(pages), err)
@@ -53,6 +58,26 @@ func TestRunbooks_each_alert_has_its_page_and_each_page_its_alert(t *testing.T) 
 }
 
 // checkSections wants the alert's name as the title, and something in each section.
+// called are the alerts of all machines' tables, as the generated pages list them.
+func called(t *testing.T) []string {
+	t.Helper()
+	pages, err := filepath.Glob("state-diagrams/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("there are no pages of tables (%v)", err)
+	}
+	var names []string
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range regexp.MustCompile(`(?m)^\| \[(Capstan\w+)\]\(\.\./runbooks/`).FindAllStringSubmatch(string(text), -1) {
+			names = append(names, match[1])
+		}
+	}
+	return names
+}
+
 func checkSections(t *testing.T, name, text string) {
 	t.Helper()
 	rest, titled := strings.CutPrefix(text, "# "+name+"\n")
