@@ -11,7 +11,7 @@ import (
 
 // compare adds a problem for each field that an install-config gives another value than the installer's state. The state may
 // say more, since the installer has filled in defaults.
-func compare(config, state string, given, settled map[string]any, problems *Problems) {
+func compare(config, state string, given, settled map[string]any, problems *InputsError) {
 	for _, field := range differing("", given, settled) {
 		problems.add(config+", field "+field, "it differs from the same field of the install-config in %s; "+
 			"make them agree, or remove one of the two keys", state)

@@ -30,7 +30,7 @@ func given(t testing.TB) Documents {
 	}
 }
 
-func configured(t testing.TB, old, new string) Documents {
+func configured(t testing.TB, old, instead string) Documents {
 	t.Helper()
 	d := given(t)
 	delete(d.Data, StateKey)
@@ -38,7 +38,7 @@ func configured(t testing.TB, old, new string) Documents {
 	if !strings.Contains(text, old) {
 		t.Fatalf("the install-config has no %q", old)
 	}
-	d.Data[ConfigKey] = []byte(strings.Replace(text, old, new, 1))
+	d.Data[ConfigKey] = []byte(strings.Replace(text, old, instead, 1))
 	return d
 }
 

@@ -23,8 +23,9 @@ import (
 const (
 	// DirectoryAnnotation says of a manifest Secret which folder its files belong into: ManifestsFolder or OpenShiftFolder.
 	DirectoryAnnotation = "manifests.capstan.openshift.io/directory"
-	// ManifestsFolder and OpenShiftFolder are the folders that a bootstrap machine reads manifests from.
+	// ManifestsFolder is one of the two folders that a bootstrap machine reads manifests from.
 	ManifestsFolder = "manifests"
+	// OpenShiftFolder is the other one.
 	OpenShiftFolder = "openshift"
 
 	// manifestMost is how large a file of manifests may be, in bytes.
@@ -43,7 +44,7 @@ type Placed struct {
 }
 
 // readManifests returns the objects of all Secrets, merged.
-func readManifests(secrets []ManifestSecret, problems *Problems) []Placed {
+func readManifests(secrets []ManifestSecret, problems *InputsError) []Placed {
 	var all []Placed
 	for _, secret := range secrets {
 		if secret.Directory != ManifestsFolder && secret.Directory != OpenShiftFolder {
@@ -61,7 +62,7 @@ func readManifests(secrets []ManifestSecret, problems *Problems) []Placed {
 		}
 	}
 	merged, err := Merge(all)
-	if own, is := errors.AsType[Problems](err); is {
+	if own, is := errors.AsType[InputsError](err); is {
 		*problems = append(*problems, own...)
 	}
 	return merged
@@ -76,7 +77,7 @@ func isManifestName(name string) bool {
 }
 
 // objects reads the documents of a file.
-func objects(at, file string, data []byte, problems *Problems) []Placed {
+func objects(at, file string, data []byte, problems *InputsError) []Placed {
 	if len(data) > manifestMost {
 		problems.add(at, "it has %d bytes, more than the %d allowed; split it", len(data), manifestMost)
 		return nil
@@ -107,7 +108,7 @@ func objects(at, file string, data []byte, problems *Problems) []Placed {
 }
 
 // decoded is nil for a document that is empty or refused.
-func decoded(at string, text []byte, problems *Problems) *unstructured.Unstructured {
+func decoded(at string, text []byte, problems *InputsError) *unstructured.Unstructured {
 	var nothing any
 	if err := yaml.Unmarshal(text, &nothing); err == nil && nothing == nil {
 		return nil
@@ -136,7 +137,7 @@ func decoded(at string, text []byte, problems *Problems) *unstructured.Unstructu
 }
 
 // checkMachineConfig refuses a MachineConfig whose Ignition a machine would refuse.
-func checkMachineConfig(at string, object *unstructured.Unstructured, problems *Problems) {
+func checkMachineConfig(at string, object *unstructured.Unstructured, problems *InputsError) {
 	gvk := object.GroupVersionKind()
 	if gvk.Group != "machineconfiguration.openshift.io" || gvk.Kind != "MachineConfig" {
 		return

@@ -12,14 +12,14 @@ import (
 
 // Merge makes one object of all that are the same one: fields that only one of them has are taken from it, fields that several
 // have must be equal, and so must lists. It is written to the first of their files. The order that they are given in has no
-// meaning. What cannot be merged is refused by Problems that name all places.
+// meaning. What cannot be merged is refused by an InputsError that names all places.
 func Merge(all []Placed) ([]Placed, error) {
 	groups := map[string][]Placed{}
 	for _, p := range all {
 		groups[identity(p.Object)] = append(groups[identity(p.Object)], p)
 	}
 	var merged []Placed
-	var problems Problems
+	var problems InputsError
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
 		one, contradicted := mergeGroup(groups[name])
 		if len(contradicted) > 0 {

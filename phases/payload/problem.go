@@ -22,11 +22,11 @@ type Problem struct {
 
 func (p Problem) String() string { return message.Shorten(p.At+": "+p.Why, 400) }
 
-// Problems are all that is wrong, sorted by their places.
-type Problems []Problem
+// InputsError is all that is wrong with the inputs, sorted by places.
+type InputsError []Problem
 
 // Error names the first of them, and how many there are.
-func (p Problems) Error() string {
+func (p InputsError) Error() string {
 	said := make([]string, 0, problemsMost+1)
 	for _, problem := range p[:min(len(p), problemsMost)] {
 		said = append(said, problem.String())
@@ -38,7 +38,7 @@ func (p Problems) Error() string {
 }
 
 // err is nil if nothing is wrong.
-func (p Problems) err() error {
+func (p InputsError) err() error {
 	if len(p) == 0 {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (p Problems) err() error {
 	return slices.Compact(sorted)
 }
 
-func (p *Problems) add(at, why string, args ...any) {
+func (p *InputsError) add(at, why string, args ...any) {
 	*p = append(*p, Problem{At: at, Why: fmt.Sprintf(why, args...)})
 }
 

@@ -67,8 +67,13 @@ func TestDigest_is_another_one_for_whatever_is_changed(t *testing.T) {
 	was, err := in.Digest()
 	must(t, err)
 	for name, change := range map[string]func(*Documents){
-		"a field that is not read": func(d *Documents) { delete(d.Data, StateKey); d.Data[ConfigKey] = append(d.Data[ConfigKey], "x: y\n"...) },
-		"a manifest":               func(d *Documents) { d.Manifests = []ManifestSecret{secretOf("one", ManifestsFolder, "a.yaml", manifest("x", ""))} },
+		"a field that is not read": func(d *Documents) {
+			delete(d.Data, StateKey)
+			d.Data[ConfigKey] = append(d.Data[ConfigKey], "x: y\n"...)
+		},
+		"a manifest": func(d *Documents) {
+			d.Manifests = []ManifestSecret{secretOf("one", ManifestsFolder, "a.yaml", manifest("x", ""))}
+		},
 		"an asset of the state": func(d *Documents) {
 			d.Data[StateKey] = []byte(strings.Replace(string(d.Data[StateKey]), `"AAAA"`, `"AAAB"`, 1))
 		},

@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	// ConfigKey and StateKey are the keys of the Secret that spec.installStateSecretRef names.
+	// ConfigKey is the key of the install-config in the Secret that spec.installStateSecretRef names.
 	ConfigKey = "install-config.yaml"
-	StateKey  = ".openshift_install_state.json"
+	// StateKey is that of the installer's state.
+	StateKey = ".openshift_install_state.json"
 )
 
 // Documents are the inputs as they lie in Secrets. Their order has no meaning.
@@ -48,9 +49,9 @@ type Inputs struct {
 	Manifests []Placed
 }
 
-// Read returns the inputs, or all Problems that they have.
+// Read returns the inputs, or an InputsError with all that is wrong with them.
 func Read(d Documents) (*Inputs, error) {
-	var problems Problems
+	var problems InputsError
 	in := &Inputs{}
 	config, hasConfig := d.Data[ConfigKey]
 	state, hasState := d.Data[StateKey]
@@ -85,7 +86,7 @@ func Read(d Documents) (*Inputs, error) {
 var lineOf = regexp.MustCompile(`line (\d+)`)
 
 // tree reads YAML or JSON as an object. It does not say what the libraries say, since that quotes what they read.
-func tree(at string, data []byte, problems *Problems) map[string]any {
+func tree(at string, data []byte, problems *InputsError) map[string]any {
 	text, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {
 		where := ""
@@ -99,7 +100,7 @@ func tree(at string, data []byte, problems *Problems) map[string]any {
 }
 
 // fields reads JSON as an object. Whole numbers stay whole.
-func fields(at string, text []byte, problems *Problems) map[string]any {
+func fields(at string, text []byte, problems *InputsError) map[string]any {
 	var read map[string]any
 	if err := utiljson.Unmarshal(text, &read); err != nil || read == nil {
 		problems.add(at, "it is not an object with fields; check what was put there")
@@ -109,7 +110,7 @@ func fields(at string, text []byte, problems *Problems) map[string]any {
 }
 
 // typed reads the fields that matter here.
-func (in *Inputs) typed(at string, problems *Problems) bool {
+func (in *Inputs) typed(at string, problems *InputsError) bool {
 	text, err := json.Marshal(in.Raw)
 	if err == nil {
 		err = json.Unmarshal(text, &in.Config)
@@ -137,7 +138,7 @@ type stateAssets struct {
 }
 
 // readState returns the install-config of the installer's state.
-func (in *Inputs) readState(at string, data []byte, problems *Problems) map[string]any {
+func (in *Inputs) readState(at string, data []byte, problems *InputsError) map[string]any {
 	var assets stateAssets
 	if err := json.Unmarshal(data, &assets); err != nil {
 		problems.add(at, "it is not the installer's state: no JSON with its assets; put the file there as the installer has written it")

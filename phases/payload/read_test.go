@@ -45,7 +45,7 @@ func TestRead_names_where_the_two_documents_differ(t *testing.T) {
 			d := given(t)
 			d.Data[ConfigKey] = []byte(strings.Replace(string(d.Data[ConfigKey]), c.old, c.new, 1))
 			_, err := Read(d)
-			problems, is := errors.AsType[Problems](err)
+			problems, is := errors.AsType[InputsError](err)
 			if !is || len(problems) != 1 || problems[0].At != "Secret inputs, key install-config.yaml, field "+c.at {
 				t.Fatalf("it says %v, want %s", err, c.at)
 			}
@@ -116,7 +116,7 @@ func TestRead_refuses_what_is_not_the_installers_state(t *testing.T) {
 }
 
 func TestProblems_are_named_up_to_ten(t *testing.T) {
-	var problems Problems
+	var problems InputsError
 	for range 12 {
 		problems.add(strings.Repeat("x", len(problems)+1), "why")
 	}

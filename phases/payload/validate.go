@@ -20,7 +20,7 @@ var platforms = []string{
 // checker collects what is wrong with the fields of one install-config.
 type checker struct {
 	at       string
-	problems *Problems
+	problems *InputsError
 }
 
 func (c checker) field(field, why string, args ...any) {
@@ -34,7 +34,7 @@ func (c checker) oneOf(field, text string, allowed ...string) {
 	}
 }
 
-func validate(at string, config *Config, replicas int, problems *Problems) {
+func validate(at string, config *Config, replicas int, problems *InputsError) {
 	c := checker{at: at, problems: problems}
 	if config.APIVersion != "v1" {
 		c.field("apiVersion", "it is not v1; write the install-config for this version")

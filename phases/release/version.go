@@ -41,7 +41,9 @@ type NoReleaseError struct {
 	Why   string
 }
 
-func (e NoReleaseError) Error() string { return fmt.Sprintf("image %s is no release: %s", e.Image, e.Why) }
+func (e NoReleaseError) Error() string {
+	return fmt.Sprintf("image %s is no release: %s", e.Image, e.Why)
+}
 
 // Terminal is true: the same digest has the same labels.
 func (NoReleaseError) Terminal() bool { return true }

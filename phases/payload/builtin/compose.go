@@ -67,7 +67,7 @@ func Check(in *payload.Inputs, cluster Cluster) error {
 	return err
 }
 
-// Compose returns the payload. An error of it that is payload.Problems is one of the inputs.
+// Compose returns the payload. An error of it that is a payload.InputsError is one of the inputs.
 func Compose(in *payload.Inputs, cluster Cluster, material keys.Material) (payload.Payload, error) {
 	c := composition{Cluster: cluster, in: in, keys: material}
 	var made payload.Payload
@@ -128,7 +128,7 @@ func (c *composition) manifests() ([]payload.Placed, error) {
 		return nil, err
 	}
 	merged, err := payload.Merge(slices.Concat(made, c.in.Manifests))
-	if problems, is := errors.AsType[payload.Problems](err); is {
+	if problems, is := errors.AsType[payload.InputsError](err); is {
 		return nil, problems
 	}
 	return merged, err

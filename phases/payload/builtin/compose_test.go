@@ -123,7 +123,7 @@ func TestCompose_has_manifests_add_to_what_it_makes_and_never_contradict_it(t *t
 	}
 	in = inputs(t, "", network("networkType: hunter2"))
 	for _, err := range []error{Check(in, small), func() error { _, err := Compose(in, small, material); return err }()} {
-		if _, is := errors.AsType[payload.Problems](err); !is || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(),
+		if _, is := errors.AsType[payload.InputsError](err); !is || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(),
 			"Secret one, key net.yaml and what Capstan makes of the install-config (cluster-network-02-config.yml): Network.config.openshift.io cluster is in each of these places, with other values of spec.networkType") {
 			t.Errorf("it says %v", err)
 		}
@@ -153,11 +153,11 @@ func TestCompose_makes_what_few_clusters_ask_for(t *testing.T) {
 
 func TestCompose_tells_the_platform_and_its_shape(t *testing.T) {
 	for platform, says := range map[string]string{
-		"aws: {region: eu-west-1}":                           "aws:\n      region: eu-west-1",
-		"external: {platformName: own}":                      "platformName: own",
-		"gcp: {region: r, projectID: p}":                     "projectID: p",
-		"azure: {region: r}":                                 "resourceGroupName: small-rg",
-		"vsphere: {apiVIPs: [192.168.0.5], ingressVIPs: [a]}": "apiServerInternalIP: 192.168.0.5",
+		"aws: {region: eu-west-1}":                            "aws:\n      region: eu-west-1",
+		"external: {platformName: own}":                       "platformName: own",
+		"gcp: {region: r, projectID: p}":                      "projectID: p",
+		"azure: {region: r}":                                  "resourceGroupName: small-rg",
+		"vsphere: {apiVIPs: [192.168.0.5], ingressVIPs: [a]}": "apiServerInternalIPs:\n      - 192.168.0.5",
 	} {
 		d := given(t, "")
 		d.Data[payload.ConfigKey] = bytes.Replace(d.Data[payload.ConfigKey], []byte("none: {}"), []byte(platform), 1)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	configv1 "github.com/openshift/api/config/v1"
@@ -155,7 +156,7 @@ func (c *composition) optional() []manifest {
 		object.Spec.FeatureSet = configv1.FeatureSet(given.FeatureSet)
 		made = append(made, manifest{file: "openshift/99_feature-gate.yaml", object: object})
 	}
-	if sources := append(given.ImageDigestSources[:len(given.ImageDigestSources):len(given.ImageDigestSources)], given.ImageContentSources...); len(sources) > 0 {
+	if sources := slices.Concat(given.ImageDigestSources, given.ImageContentSources); len(sources) > 0 {
 		object := &configv1.ImageDigestMirrorSet{}
 		object.TypeMeta, object.ObjectMeta = config("ImageDigestMirrorSet", "image-digest-mirror")
 		for _, source := range sources {

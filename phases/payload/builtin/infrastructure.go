@@ -33,7 +33,6 @@ func (c *composition) infrastructure() *configv1.Infrastructure {
 	}
 	status := &object.Status
 	status.InfrastructureName = c.infraID()
-	status.Platform = platform
 	status.PlatformStatus = c.platformStatus(platform)
 	status.APIServerURL = fmt.Sprintf("https://%s:%d", c.externalName(), apiPort)
 	status.APIServerInternalURL = fmt.Sprintf("https://%s:%d", c.internalName(), apiPort)
@@ -87,22 +86,15 @@ func (c *composition) platformStatus(platform configv1.PlatformType) *configv1.P
 	case configv1.GCPPlatformType:
 		status.GCP = &configv1.GCPPlatformStatus{ProjectID: given.PlatformField("projectID"), Region: given.PlatformField("region")}
 	case configv1.BareMetalPlatformType:
-		status.BareMetal = &configv1.BareMetalPlatformStatus{APIServerInternalIP: first(api), APIServerInternalIPs: api, IngressIP: first(ingress), IngressIPs: ingress}
+		status.BareMetal = &configv1.BareMetalPlatformStatus{APIServerInternalIPs: api, IngressIPs: ingress}
 	case configv1.VSpherePlatformType:
-		status.VSphere = &configv1.VSpherePlatformStatus{APIServerInternalIP: first(api), APIServerInternalIPs: api, IngressIP: first(ingress), IngressIPs: ingress}
+		status.VSphere = &configv1.VSpherePlatformStatus{APIServerInternalIPs: api, IngressIPs: ingress}
 	case configv1.OpenStackPlatformType:
-		status.OpenStack = &configv1.OpenStackPlatformStatus{APIServerInternalIP: first(api), APIServerInternalIPs: api, IngressIP: first(ingress), IngressIPs: ingress}
+		status.OpenStack = &configv1.OpenStackPlatformStatus{APIServerInternalIPs: api, IngressIPs: ingress}
 	case configv1.NutanixPlatformType:
-		status.Nutanix = &configv1.NutanixPlatformStatus{APIServerInternalIP: first(api), APIServerInternalIPs: api, IngressIP: first(ingress), IngressIPs: ingress}
+		status.Nutanix = &configv1.NutanixPlatformStatus{APIServerInternalIPs: api, IngressIPs: ingress}
 	case configv1.ExternalPlatformType:
 		status.External = &configv1.ExternalPlatformStatus{}
 	}
 	return status
-}
-
-func first(texts []string) string {
-	if len(texts) == 0 {
-		return ""
-	}
-	return texts[0]
 }

@@ -65,7 +65,9 @@ func authority(all secret.Certificates, purpose secret.Purpose) (signer, error) 
 
 // belongs says that a key is the one of a certificate.
 func belongs(certificate *x509.Certificate, key crypto.Signer) bool {
-	public, is := key.Public().(interface{ Equal(other crypto.PublicKey) bool })
+	public, is := key.Public().(interface {
+		Equal(other crypto.PublicKey) bool
+	})
 	return is && public.Equal(certificate.PublicKey)
 }
 

@@ -62,11 +62,13 @@ func TestComplete_makes_what_is_missing_and_nothing_again(t *testing.T) {
 		change func(map[string][]byte)
 		remade []string
 	}{
-		"one is gone":            {func(m map[string][]byte) { delete(m, "admin.key") }, []string{"admin.crt", "admin.key"}},
-		"one is torn":            {func(m map[string][]byte) { m["kube-apiserver.crt"] = m["kube-apiserver.crt"][:100] }, []string{"kube-apiserver.crt", "kube-apiserver.key"}},
-		"keys are swapped":       {func(m map[string][]byte) { m["admin.key"] = m["kube-apiserver.key"] }, []string{"admin.crt", "admin.key"}},
-		"another authority's is": {func(m map[string][]byte) { m["admin.key"], m["admin.crt"] = m["machine-config-server.key"], m["machine-config-server.crt"] }, []string{"admin.crt", "admin.key"}},
-		"the cluster has no ID":  {func(m map[string][]byte) { delete(m, ClusterIDKey) }, []string{ClusterIDKey}},
+		"one is gone":      {func(m map[string][]byte) { delete(m, "admin.key") }, []string{"admin.crt", "admin.key"}},
+		"one is torn":      {func(m map[string][]byte) { m["kube-apiserver.crt"] = m["kube-apiserver.crt"][:100] }, []string{"kube-apiserver.crt", "kube-apiserver.key"}},
+		"keys are swapped": {func(m map[string][]byte) { m["admin.key"] = m["kube-apiserver.key"] }, []string{"admin.crt", "admin.key"}},
+		"another authority's is": {func(m map[string][]byte) {
+			m["admin.key"], m["admin.crt"] = m["machine-config-server.key"], m["machine-config-server.crt"]
+		}, []string{"admin.crt", "admin.key"}},
+		"the cluster has no ID": {func(m map[string][]byte) { delete(m, ClusterIDKey) }, []string{ClusterIDKey}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spoilt := maps.Clone(first)

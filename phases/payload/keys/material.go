@@ -48,12 +48,21 @@ type sealed struct {
 func (n Names) certificates() []sealed {
 	server := []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	return []sealed{
-		{mcsLeaf, MachineConfigServer, certs.Config{CommonName: "system:machine-config-server", AltNames: altNames(n.MachineConfigServer), Usages: server},
-			func(m *Material) *Pair { return &m.MachineConfigServer }},
-		{apiLeaf, secret.ClusterCA, certs.Config{CommonName: "system:kube-apiserver", AltNames: altNames(n.APIServer), Usages: server},
-			func(m *Material) *Pair { return &m.APIServer }},
-		{adminLeaf, secret.ClusterCA, certs.Config{CommonName: "system:admin", Organization: []string{"system:masters"}, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}},
-			func(m *Material) *Pair { return &m.Admin }},
+		{
+			mcsLeaf, MachineConfigServer,
+			certs.Config{CommonName: "system:machine-config-server", AltNames: altNames(n.MachineConfigServer), Usages: server},
+			func(m *Material) *Pair { return &m.MachineConfigServer },
+		},
+		{
+			apiLeaf, secret.ClusterCA,
+			certs.Config{CommonName: "system:kube-apiserver", AltNames: altNames(n.APIServer), Usages: server},
+			func(m *Material) *Pair { return &m.APIServer },
+		},
+		{
+			adminLeaf, secret.ClusterCA,
+			certs.Config{CommonName: "system:admin", Organization: []string{"system:masters"}, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}},
+			func(m *Material) *Pair { return &m.Admin },
+		},
 	}
 }
 
