@@ -3,7 +3,9 @@ package privatecapi_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
+	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -48,6 +50,30 @@ func createBusy(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 }
 
+// stay has a request under way whose body does not end: while nothing else is, an API server lets one through for which it has no room.
+func stay(ctx context.Context, direct *http.Client, host string) {
+	GinkgoHelper()
+	ctx, leave := context.WithCancel(ctx)
+	var staying sync.WaitGroup
+	staying.Go(func() {
+		for ctx.Err() == nil { // it ends early if it is put off, or after the API server's time for a request
+			body, _ := io.Pipe()
+			request, err := http.NewRequestWithContext(ctx, http.MethodPost, host+"/api/v1/namespaces/default/configmaps", body)
+			if err != nil {
+				return
+			}
+			request.Header.Set("Content-Type", "application/json")
+			if response, err := direct.Do(request); err == nil {
+				_ = response.Body.Close()
+			}
+		}
+	})
+	DeferCleanup(func() {
+		leave()
+		staying.Wait()
+	})
+}
+
 var _ = Describe("An API server that has no room", func() {
 	It("has a client wait for as long as it says itself", func(ctx SpecContext) {
 		createBusy(ctx)
@@ -56,6 +82,7 @@ var _ = Describe("An API server that has no room", func() {
 		Expect(err).NotTo(HaveOccurred())
 		direct, err := rest.HTTPClientFor(config)
 		Expect(err).NotTo(HaveOccurred())
+		stay(ctx, direct, config.Host)
 		var after string
 		eventually(ctx, "the API server to have no room", func(ctx context.Context) error {
 			request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+"/apis/"+private+"/"+version+"/machines", http.NoBody)
