@@ -178,13 +178,13 @@ func (e Equipment) Strip(template map[string]any, of Component) map[string]any {
 // of its host is left without.
 func (e Equipment) fitted(template map[string]any, of Component, side Side) map[string]any {
 	host, _, _ := unstructured.NestedBool(template, "spec", "hostNetwork")
-	switch {
-	case side == Standard:
+	switch equipped := IsEquipped(template); {
+	case side == Standard && equipped:
 		return e.Strip(template, of)
-	case host:
-		return template
+	case side == Private && !equipped && !host:
+		return e.Equip(template, of)
 	}
-	return e.Equip(template, of)
+	return template
 }
 
 // keep changes a list of an object, and drops one that is empty.

@@ -78,3 +78,28 @@ func TestEquipment_Strip_takes_away_what_Equip_has_put_there_and_nothing_else(t 
 		}
 	}
 }
+
+func TestEquipment_fits_a_template_to_a_side_and_leaves_one_alone_that_fits(t *testing.T) {
+	e := Equipment{Image: "capstan:1"}
+	own := template() // with a kubeconfig of its own, which is no proxy's
+	own["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)["env"] = []any{map[string]any{"name": "KUBECONFIG", "value": "/hosted"}}
+	host := template()
+	host["spec"].(map[string]any)["hostNetwork"] = true
+	equipped := e.Equip(template(), Component{})
+	for name, row := range map[string]struct {
+		is   map[string]any
+		side Side
+		want map[string]any
+	}{
+		"standard, and without":            {template(), Standard, template()},
+		"standard, and with":               {equipped, Standard, template()},
+		"standard, with something else":    {own, Standard, own},
+		"private, and without":             {template(), Private, equipped},
+		"private, and with":                {equipped, Private, equipped},
+		"private, in the network of hosts": {host, Private, host},
+	} {
+		if diff := cmp.Diff(row.want, e.fitted(row.is, Component{}, row.side)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}

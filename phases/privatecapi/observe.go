@@ -85,7 +85,8 @@ func (p *Pass) look(ctx context.Context) (guards.Facts, error) {
 	p.facts.Checks = p.checked()
 	p.tellRefusal()
 	if n.inside {
-		return p.facts, p.lookInside(ctx, n)
+		err = p.lookInside(ctx, n)
+		return p.facts, err
 	}
 	label, err := p.Fences(ctx, p.facts.Cluster.ControlPlane)
 	p.facts.Fence = guards.Fenced{Known: err == nil, Label: label}

@@ -78,7 +78,7 @@ func (s *sides) unmarkAll(target bool) []*Write {
 			w := unpause(kind, o)
 			metadata, _ := w.Body["metadata"].(map[string]any)
 			annotations, _ := metadata["annotations"].(map[string]any)
-			for _, key := range marks {
+			for _, key := range moveMarks {
 				annotations[key] = nil
 			}
 			plan = append(plan, w)
@@ -91,7 +91,7 @@ func (s *sides) unmarkAll(target bool) []*Write {
 
 func unmarked(kind Kind, o *unstructured.Unstructured) *Write {
 	values := map[string]any{}
-	for _, key := range marks {
+	for _, key := range moveMarks {
 		values[key] = nil
 	}
 	return annotate(kind, o, values)

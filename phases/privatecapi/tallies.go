@@ -168,11 +168,11 @@ func (p *Pass) undo() guards.Tally {
 	return t
 }
 
-// marks are the annotations of an object of Cluster API that are there for a move only.
-var marks = []string{PriorPause, guards.MigratedFromAnnotation, guards.MigratedByAnnotation, guards.CopiedToAnnotation}
+// moveMarks are the annotations of an object of Cluster API that are there for a move only.
+var moveMarks = []string{PriorPause, guards.MigratedFromAnnotation, guards.MigratedByAnnotation, guards.CopiedToAnnotation}
 
 // marksOn are those that stand on an object.
-func marksOn(o *unstructured.Unstructured) []string { return standing(o, marks) }
+func marksOn(o *unstructured.Unstructured) []string { return standing(o, moveMarks) }
 
 // standing are the annotations of an object that are some of these.
 func standing(o *unstructured.Unstructured, some []string) []string {
