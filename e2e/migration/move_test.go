@@ -193,6 +193,7 @@ var _ = Describe("a hosted cluster", Ordered, func() {
 			Expect(env.Client.Create(ctx, o)).To(Succeed())
 		}
 		createHosted(ctx)
+		expectSpeaksAsComponentsOnly(ctx)
 		before, secrets := stored(ctx, standard), secretUIDs(ctx)
 		Expect(before).To(HaveLen(6))
 		createOldOperator(ctx)
