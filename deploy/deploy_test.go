@@ -10,9 +10,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/capstan-capi/capstan/deploy"
+	"github.com/capstan-capi/capstan/deploy/deploytest"
 )
 
 func objects(t *testing.T) []*unstructured.Unstructured {
@@ -26,27 +26,6 @@ func objects(t *testing.T) []*unstructured.Unstructured {
 
 func key(object *unstructured.Unstructured) string {
 	return object.GetKind() + " " + object.GetNamespace() + "/" + object.GetName()
-}
-
-func as[T any](t *testing.T, object *unstructured.Unstructured) *T {
-	t.Helper()
-	typed := new(T)
-	err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, typed, true)
-	if err != nil {
-		t.Fatalf("%s: %v", key(object), err)
-	}
-	return typed
-}
-
-func only[T any](t *testing.T, kind string) *T {
-	t.Helper()
-	for _, object := range objects(t) {
-		if object.GetKind() == kind {
-			return as[T](t, object)
-		}
-	}
-	t.Fatalf("there is no %s", kind)
-	return nil
 }
 
 func TestEveryNamespaceComesBeforeWhatLiesInIt(t *testing.T) {
@@ -104,10 +83,10 @@ func TestEveryRoleThatIsBoundIsHere(t *testing.T) {
 		var subjects []rbacv1.Subject
 		switch object.GetKind() {
 		case "ClusterRoleBinding":
-			binding := as[rbacv1.ClusterRoleBinding](t, object)
+			binding := deploytest.As[rbacv1.ClusterRoleBinding](t, object)
 			ref, subjects = binding.RoleRef, binding.Subjects
 		case "RoleBinding":
-			binding := as[rbacv1.RoleBinding](t, object)
+			binding := deploytest.As[rbacv1.RoleBinding](t, object)
 			ref, subjects = binding.RoleRef, binding.Subjects
 		default:
 			continue
@@ -124,7 +103,7 @@ func TestEveryRoleThatIsBoundIsHere(t *testing.T) {
 }
 
 func TestTheDeploymentRunsAsTheServiceAccountUnderRestrictedRules(t *testing.T) {
-	deployment := only[appsv1.Deployment](t, "Deployment")
+	deployment := deploytest.First[appsv1.Deployment](t, objects(t), "Deployment")
 	pod := deployment.Spec.Template
 	if pod.Spec.ServiceAccountName != "capstan" {
 		t.Errorf("the ServiceAccount is %q", pod.Spec.ServiceAccountName)

@@ -16,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/capstan-capi/capstan/deploy/deploytest"
 )
 
 func TestTheImageIsNamedByItsContent(t *testing.T) {
@@ -29,7 +31,7 @@ func TestTheImageIsNamedByItsContent(t *testing.T) {
 }
 
 func TestTheBudgetIsForThePodsOfTheDeployment(t *testing.T) {
-	deployment, budget := only[appsv1.Deployment](t, "Deployment"), only[policyv1.PodDisruptionBudget](t, "PodDisruptionBudget")
+	deployment, budget := deploytest.First[appsv1.Deployment](t, objects(t), "Deployment"), deploytest.First[policyv1.PodDisruptionBudget](t, objects(t), "PodDisruptionBudget")
 	if *deployment.Spec.Replicas != 2 {
 		t.Errorf("%d replicas", *deployment.Spec.Replicas)
 	}
@@ -43,7 +45,7 @@ func TestTheBudgetIsForThePodsOfTheDeployment(t *testing.T) {
 }
 
 func TestTheProxysCertificatesAreWhereTheOperatorLooksForThem(t *testing.T) {
-	pod := only[appsv1.Deployment](t, "Deployment").Spec.Template.Spec
+	pod := deploytest.First[appsv1.Deployment](t, objects(t), "Deployment").Spec.Template.Spec
 	const name = "trusted-ca"
 	for _, volume := range pod.Volumes {
 		if volume.Name == name && (volume.ConfigMap.Name != "capstan-trusted-ca" || !*volume.ConfigMap.Optional) {
@@ -78,11 +80,11 @@ func findsMetrics(t *testing.T, name, flag string) {
 		case kind == "ServiceMonitor" && ours:
 			monitor = object
 		case kind == "Service" && ours:
-			service = as[corev1.Service](t, object)
+			service = deploytest.As[corev1.Service](t, object)
 		case kind == "Deployment" && ours:
-			pod = as[appsv1.Deployment](t, object).Spec.Template
+			pod = deploytest.As[appsv1.Deployment](t, object).Spec.Template
 		case kind == "Role" && object.GetName() == "prometheus-k8s":
-			role = as[rbacv1.Role](t, object)
+			role = deploytest.As[rbacv1.Role](t, object)
 		}
 	}
 	ports := map[string]int32{}
@@ -130,13 +132,13 @@ func TestTheCheckerIsReachedByItsServiceAndOneOfItIsLeft(t *testing.T) {
 		}
 		switch object.GetKind() {
 		case "Service":
-			service = as[corev1.Service](t, object)
+			service = deploytest.As[corev1.Service](t, object)
 		case "Deployment":
-			deployment = as[appsv1.Deployment](t, object)
+			deployment = deploytest.As[appsv1.Deployment](t, object)
 		case "PodDisruptionBudget":
-			budget = as[policyv1.PodDisruptionBudget](t, object)
+			budget = deploytest.As[policyv1.PodDisruptionBudget](t, object)
 		case "ClusterRole":
-			for _, rule := range as[rbacv1.ClusterRole](t, object).Rules {
+			for _, rule := range deploytest.As[rbacv1.ClusterRole](t, object).Rules {
 				for _, verb := range rule.Verbs {
 					if !slices.Contains([]string{"get", "list", "watch"}, verb) && !slices.Equal(rule.Resources, []string{"tokenreviews"}) && !slices.Equal(rule.Resources, []string{"subjectaccessreviews"}) {
 						t.Errorf("the checker may %s %v", verb, rule.Resources)
@@ -165,7 +167,7 @@ func TestTheCheckersPortsPassThePolicies(t *testing.T) {
 	pods := labels.Set{}
 	for _, object := range objects(t) {
 		if object.GetKind() == "Deployment" && object.GetName() == "capstan-webhooks" {
-			pods = as[appsv1.Deployment](t, object).Spec.Template.Labels
+			pods = deploytest.As[appsv1.Deployment](t, object).Spec.Template.Labels
 		}
 	}
 	open := map[string]int{} // to how many peers; 0 for everybody
@@ -173,7 +175,7 @@ func TestTheCheckersPortsPassThePolicies(t *testing.T) {
 		if object.GetKind() != "NetworkPolicy" || object.GetNamespace() != "openshift-cluster-api-operator" {
 			continue
 		}
-		policy := as[networkingv1.NetworkPolicy](t, object)
+		policy := deploytest.As[networkingv1.NetworkPolicy](t, object)
 		if selector, err := metav1.LabelSelectorAsSelector(&policy.Spec.PodSelector); err != nil || !selector.Matches(pods) {
 			continue
 		}
@@ -207,7 +209,7 @@ func TestNoRoleIsAggregatedToOthers(t *testing.T) {
 				t.Errorf("%s is made of others (%v)", key(object), err)
 			}
 		case "ClusterRoleBinding":
-			binding := as[rbacv1.ClusterRoleBinding](t, object)
+			binding := deploytest.As[rbacv1.ClusterRoleBinding](t, object)
 			alone := len(binding.Subjects) == 1 && binding.Subjects[0].Kind == "ServiceAccount" && binding.Subjects[0].Name == "capstan"
 			if "ClusterRole /"+binding.RoleRef.Name == gathers && !alone {
 				t.Errorf("%s gives what providers label to %v", key(object), binding.Subjects)

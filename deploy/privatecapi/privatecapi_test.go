@@ -18,10 +18,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capstan-capi/capstan/deploy"
+	"github.com/capstan-capi/capstan/deploy/deploytest"
 	"github.com/capstan-capi/capstan/deploy/privatecapi"
 )
 
@@ -32,26 +32,6 @@ func objects(t *testing.T) []*unstructured.Unstructured {
 		t.Fatal(err)
 	}
 	return all
-}
-
-func as[T any](t *testing.T, object *unstructured.Unstructured) *T {
-	t.Helper()
-	typed := new(T)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, typed, true); err != nil {
-		t.Fatalf("%s %s: %v", object.GetKind(), object.GetName(), err)
-	}
-	return typed
-}
-
-func only[T any](t *testing.T, kind string) *T {
-	t.Helper()
-	for _, object := range objects(t) {
-		if object.GetKind() == kind {
-			return as[T](t, object)
-		}
-	}
-	t.Fatalf("there is no %s", kind)
-	return nil
 }
 
 func TestEveryFileOfTheFolderIsListed(t *testing.T) {
@@ -72,13 +52,13 @@ func TestEveryFileOfTheFolderIsListed(t *testing.T) {
 }
 
 func TestDefinitions_are_private_and_converted_by_the_shim(t *testing.T) {
-	service := only[corev1.Service](t, "Service")
+	service := deploytest.First[corev1.Service](t, objects(t), "Service")
 	definitions, err := privatecapi.Definitions()
 	if err != nil || len(definitions) != 13 {
 		t.Fatalf("there are %d definitions: %v", len(definitions), err)
 	}
 	for _, object := range definitions {
-		crd := as[apiextensionsv1.CustomResourceDefinition](t, object)
+		crd := deploytest.As[apiextensionsv1.CustomResourceDefinition](t, object)
 		if !strings.HasSuffix(crd.Spec.Group, "cluster.hypershift.openshift.io") || len(crd.Spec.Names.ShortNames)+len(crd.Spec.Names.Categories) > 0 {
 			t.Errorf("%s: group %s, names %v", crd.Name, crd.Spec.Group, crd.Spec.Names)
 		}
@@ -96,11 +76,11 @@ func TestDefinitions_are_private_and_converted_by_the_shim(t *testing.T) {
 }
 
 func TestTheShimReadsDefinitionsAndWritesNothing(t *testing.T) {
-	role := only[rbacv1.ClusterRole](t, "ClusterRole")
+	role := deploytest.First[rbacv1.ClusterRole](t, objects(t), "ClusterRole")
 	if len(role.Rules) != 1 || !slices.Equal(role.Rules[0].Resources, []string{"customresourcedefinitions"}) || !slices.Equal(role.Rules[0].Verbs, []string{"get", "list", "watch"}) {
 		t.Errorf("it may %v", role.Rules)
 	}
-	binding, deployment := only[rbacv1.ClusterRoleBinding](t, "ClusterRoleBinding"), only[appsv1.Deployment](t, "Deployment")
+	binding, deployment := deploytest.First[rbacv1.ClusterRoleBinding](t, objects(t), "ClusterRoleBinding"), deploytest.First[appsv1.Deployment](t, objects(t), "Deployment")
 	if binding.RoleRef.Name != role.Name || binding.Subjects[0].Name != deployment.Spec.Template.Spec.ServiceAccountName || binding.Subjects[0].Namespace != deployment.Namespace {
 		t.Errorf("the rights are bound to %v", binding.Subjects)
 	}
@@ -112,9 +92,9 @@ func TestRolesForPeopleReachWhatTheyReadAndWriteNothingElse(t *testing.T) {
 	for _, object := range objects(t) {
 		switch object.GetKind() {
 		case "ClusterRoleBinding":
-			bound[as[rbacv1.ClusterRoleBinding](t, object).RoleRef.Name] = true
+			bound[deploytest.As[rbacv1.ClusterRoleBinding](t, object).RoleRef.Name] = true
 		case "ClusterRole":
-			for _, rule := range as[rbacv1.ClusterRole](t, object).Rules {
+			for _, rule := range deploytest.As[rbacv1.ClusterRole](t, object).Rules {
 				if slices.Contains(rule.Verbs, "patch") {
 					writes[object.GetName()] = append(writes[object.GetName()], strings.Join(rule.Resources, ",")+strings.Join(rule.ResourceNames, ","))
 				}
@@ -132,7 +112,7 @@ func TestRolesForPeopleReachWhatTheyReadAndWriteNothingElse(t *testing.T) {
 }
 
 func TestTheShimIsReachedByItsServiceAndOneOfItIsLeft(t *testing.T) {
-	deployment, service, budget := only[appsv1.Deployment](t, "Deployment"), only[corev1.Service](t, "Service"), only[policyv1.PodDisruptionBudget](t, "PodDisruptionBudget")
+	deployment, service, budget := deploytest.First[appsv1.Deployment](t, objects(t), "Deployment"), deploytest.First[corev1.Service](t, objects(t), "Service"), deploytest.First[policyv1.PodDisruptionBudget](t, objects(t), "PodDisruptionBudget")
 	pods := labels.Set(deployment.Spec.Template.Labels)
 	if !labels.SelectorFromSet(service.Spec.Selector).Matches(pods) {
 		t.Errorf("the Service selects %v", service.Spec.Selector)
@@ -171,7 +151,7 @@ func TestTheShimIsReachedByItsServiceAndOneOfItIsLeft(t *testing.T) {
 }
 
 func TestTheShimTakesNoMoreMemoryThanItIsGiven(t *testing.T) {
-	container := only[appsv1.Deployment](t, "Deployment").Spec.Template.Spec.Containers[0]
+	container := deploytest.First[appsv1.Deployment](t, objects(t), "Deployment").Spec.Template.Spec.Containers[0]
 	for _, env := range container.Env {
 		if env.Name != "GOMEMLIMIT" {
 			continue
@@ -189,7 +169,7 @@ func TestTheDeliveredRoutesCanBeReadAndLeadNowhereInTheCluster(t *testing.T) {
 	var list struct {
 		Routes []struct{ Name, URL, CAFile string } `json:"routes"`
 	}
-	if err := yaml.UnmarshalStrict([]byte(only[corev1.ConfigMap](t, "ConfigMap").Data["routes.yaml"]), &list); err != nil || len(list.Routes) == 0 {
+	if err := yaml.UnmarshalStrict([]byte(deploytest.First[corev1.ConfigMap](t, objects(t), "ConfigMap").Data["routes.yaml"]), &list); err != nil || len(list.Routes) == 0 {
 		t.Fatalf("there are %d routes: %v", len(list.Routes), err)
 	}
 	for _, route := range list.Routes {
@@ -200,7 +180,7 @@ func TestTheDeliveredRoutesCanBeReadAndLeadNowhereInTheCluster(t *testing.T) {
 }
 
 func TestTheFenceIsAboutAllGroupsThatMoveAndDenies(t *testing.T) {
-	policy, binding := only[admissionregistrationv1.ValidatingAdmissionPolicy](t, "ValidatingAdmissionPolicy"), only[admissionregistrationv1.ValidatingAdmissionPolicyBinding](t, "ValidatingAdmissionPolicyBinding")
+	policy, binding := deploytest.First[admissionregistrationv1.ValidatingAdmissionPolicy](t, objects(t), "ValidatingAdmissionPolicy"), deploytest.First[admissionregistrationv1.ValidatingAdmissionPolicyBinding](t, objects(t), "ValidatingAdmissionPolicyBinding")
 	if binding.Spec.PolicyName != policy.Name || !slices.Equal(binding.Spec.ValidationActions, []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}) {
 		t.Errorf("the binding is %+v", binding.Spec)
 	}
@@ -220,7 +200,7 @@ func TestTheFenceIsAboutAllGroupsThatMoveAndDenies(t *testing.T) {
 		if object.GetName() != "capstan-writes" || object.GetKind() != "ValidatingAdmissionPolicy" {
 			continue
 		}
-		writes := as[admissionregistrationv1.ValidatingAdmissionPolicy](t, object)
+		writes := deploytest.As[admissionregistrationv1.ValidatingAdmissionPolicy](t, object)
 		if behind := "request.resource.group in ['" + strings.Join(groups, "', '") + "']"; !slices.ContainsFunc(writes.Spec.Variables, func(v admissionregistrationv1.Variable) bool {
 			return v.Name == "moves" && strings.Contains(v.Expression, behind)
 		}) {
@@ -296,7 +276,7 @@ func TestTheVerbsThatPolicyWritesAsksForAreGivenWhereThePagesSay(t *testing.T) {
 		if object.GetKind() != "ClusterRole" && object.GetKind() != "Role" {
 			continue
 		}
-		role := as[rbacv1.ClusterRole](t, object) // a Role has the same fields
+		role := deploytest.As[rbacv1.ClusterRole](t, object) // a Role has the same fields
 		for _, rule := range role.Rules {
 			if slices.Contains(rule.Verbs, "move") && (role.Name != "capstan-private-capi" || !slices.Equal(rule.APIGroups, []string{"hypershift.openshift.io"}) || !slices.Equal(rule.Resources, []string{"hostedclusters"})) {
 				t.Errorf("%s has the verb move on %v", role.Name, rule)
@@ -310,7 +290,7 @@ func TestTheVerbsThatPolicyWritesAsksForAreGivenWhereThePagesSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	role, binding := as[rbacv1.Role](t, legacy[0]), as[rbacv1.RoleBinding](t, legacy[1])
+	role, binding := deploytest.As[rbacv1.Role](t, legacy[0]), deploytest.As[rbacv1.RoleBinding](t, legacy[1])
 	if len(role.Rules) != 1 || len(role.Rules[0].ResourceNames) != 1 || !slices.Contains(role.Rules[0].Verbs, "retire") || slices.Contains(role.Rules[0].Verbs, "update") {
 		t.Errorf("it may %v", role.Rules)
 	}
@@ -331,7 +311,7 @@ func TestTheOperatorMaySpeakAsComponentsByNameAndAsNobodyElse(t *testing.T) {
 		if object.GetKind() != "ClusterRole" && object.GetKind() != "Role" {
 			continue
 		}
-		for _, rule := range as[rbacv1.ClusterRole](t, object).Rules { // a Role has the same fields
+		for _, rule := range deploytest.As[rbacv1.ClusterRole](t, object).Rules { // a Role has the same fields
 			if !slices.Contains(rule.Verbs, "impersonate") {
 				continue
 			}

@@ -204,6 +204,7 @@ var _ = Describe("a hosted cluster", Ordered, func() {
 		}
 		installPlatforms(ctx)
 		createHosted(ctx)
+		expectSpeaksAsComponentsOnly(ctx)
 		before, secrets, untouched = stored(ctx, standard), secretUIDs(ctx), agentUIDs(ctx)
 		Expect(len(before)).To(BeNumerically(">", 2*len(platforms)))
 		createOldOperator(ctx)
@@ -305,6 +306,19 @@ var _ = Describe("a hosted cluster", Ordered, func() {
 		Expect(log.Where(func(r cluster.Request) bool {
 			return r.Code == http.StatusForbidden && r.IsBy(harness.UserAgent) && !r.DryRun
 		})).To(BeEmpty())
+	}, SpecTimeout(3*time.Minute))
+
+	It("is told of by an operator without the flag, which does not switch private types off", func(ctx SpecContext) {
+		Expect(operator.Stop()).To(Succeed())
+		var err error
+		operator, err = env.StartOperator(harness.OperatorOptions{})
+		Expect(err).NotTo(HaveOccurred())
+		eventually(ctx, "the hosted cluster to tell of the flag", func(ctx context.Context) error {
+			if text := told(hosted(ctx)); !strings.Contains(text, "private types cannot be switched off while they are in use by 1 HostedCluster") {
+				return errors.New(text)
+			}
+			return nil
+		})
 	}, SpecTimeout(3*time.Minute))
 })
 

@@ -6,6 +6,7 @@ package migration_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -131,7 +132,7 @@ func shippedFor() []*unstructured.Unstructured {
 	Expect(err).NotTo(HaveOccurred())
 	var needed []*unstructured.Unstructured
 	for _, o := range all {
-		named := o.GetName() == "capstan-private-capi-fence" || o.GetName() == "capstan-private-capi"
+		named := slices.Contains([]string{"capstan-private-capi-fence", "capstan-private-capi", "capstan-private-capi-trials"}, o.GetName())
 		if named && o.GetKind() != "PrometheusRule" {
 			needed = append(needed, o)
 		}

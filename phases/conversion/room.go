@@ -61,7 +61,7 @@ func (l *lease) take(ctx context.Context, from io.Reader, most, paid int64) (bod
 	for {
 		if len(body) == cap(body) {
 			had := int64(cap(body))
-			more := min(max(firstStep, had), most-had)
+			more := min(step(had, paid), most-had)
 			if more <= 0 {
 				return nil, errTooLarge
 			}
@@ -79,6 +79,18 @@ func (l *lease) take(ctx context.Context, from io.Reader, most, paid int64) (bod
 			return nil, err
 		}
 	}
+}
+
+// step is by how much a body grows that has so many bytes: it doubles, but not beyond what is paid, and slowly from there, since a
+// review and its answer have the same room.
+func step(had, paid int64) int64 {
+	switch {
+	case paid == 0:
+		return max(firstStep, had)
+	case had < paid:
+		return min(max(firstStep, had), paid-had)
+	}
+	return max(firstStep, had/8)
 }
 
 func (l *lease) grow(ctx context.Context, bytes int64) bool {

@@ -48,6 +48,9 @@ func (p Programme) facts(all []Hosted, key machine.Key) guards.Programme {
 		Known: true, Enabled: p.Enabled, Paused: p.Paused, OldOperatorNeeded: p.OldOperator == "" || p.OldOperator == legacy.Needed,
 	}
 	for _, other := range all {
+		if other.Facts.Marks.Private {
+			f.InUse++
+		}
 		if other.Key() != key && other.Facts.Marks.Locked() {
 			f.LockedElsewhere = string(other.Key())
 		}
