@@ -18,9 +18,10 @@ import (
 // moveSizes are how many Machines the hosted clusters have that move.
 var moveSizes = []int{10, 50, 100, 250, 500}
 
+// What a line explains of the moves, from 0 to 1. The time is that of the whole machine, the requests are the operator's own.
 var (
-	moveLinear  = figureName{what: "what a line explains of the time of a move (R2)", least: true}
-	movePerHead = figureName{what: "time of a move for a Machine", unit: " ms"}
+	moveLinear   = figureName{what: "R2 of the time of a move", least: true}
+	moveRequests = figureName{what: "R2 of the requests of a move", least: true}
 )
 
 // The marks of a hosted cluster that tell how far it is.
@@ -154,6 +155,6 @@ func (s *stage) linear(moves map[string]span, all cluster.RequestList) (sample, 
 	peak, err := peakMiB(s.operator.PID())
 	return sample{
 		Seconds: times[len(times)-1].y, RSSMiB: peak, Requests: len(all),
-		figures: map[figureName]float64{moveLinear: r2, movePerHead: clock.slope * 1000},
+		figures: map[figureName]float64{moveLinear: r2, moveRequests: r2Requests},
 	}, err
 }

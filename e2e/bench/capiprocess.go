@@ -44,7 +44,7 @@ func privateScenarios() []scenario {
 		shimming,
 	}, scenario{
 		"capi-move", fmt.Sprintf("hosted clusters of %d to %d Machines move to private types, one after the other", moveSizes[0], moveSizes[len(moveSizes)-1]),
-		[]target{atLeast(moveLinear, 0.98)},
+		[]target{atLeast(moveLinear, 0.98), atLeast(moveRequests, 0.98)},
 		movingMachines,
 	})
 }

@@ -19,6 +19,9 @@ const (
 	mediaJSONPatch = "application/json-patch+json"
 )
 
+// commonSize is more than most objects have.
+const commonSize = 8 << 10
+
 // What documents are, by class.
 var (
 	sentObjects = ofObjects(anObject)
@@ -97,7 +100,6 @@ type applyReader struct {
 	// from is read once it is known what the text is, and counts tells of it.
 	from   io.Reader
 	counts *Reader
-	held   []*[]byte
 	err    error
 }
 
@@ -107,12 +109,6 @@ func (a *applyReader) Read(p []byte) (n int, err error) {
 	}
 	if a.err == nil {
 		n, a.err = a.from.Read(p)
-	}
-	if a.err != nil {
-		for _, held := range a.held {
-			buffers.Put(held)
-		}
-		a.held = nil
 	}
 	return n, a.err
 }
@@ -125,34 +121,25 @@ func (a *applyReader) OtherPrefixes() int {
 	return a.counts.OtherPrefixes()
 }
 
-// hold is a buffer until what is applied was read.
-func (a *applyReader) hold() []byte {
-	fresh := buffer(&buffers, maxHeld)
-	a.held = append(a.held, fresh)
-	return (*fresh)[:maxHeld]
-}
-
 // begin tells JSON and YAML apart: by trying, if all fits into what may be held; else
 // by how it begins.
 func (a *applyReader) begin() (io.Reader, error) {
-	text := a.hold()
-	n, err := io.ReadFull(a.src, text)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	text, err := beginning(a.src)
+	if err != nil {
 		return nil, err
 	}
-	text = text[:n]
 	start := skipSpace(text, 0)
-	looksLikeJSON := start < n && text[start] == '{'
-	if n == maxHeld {
+	looksLikeJSON := start < len(text) && text[start] == '{'
+	if len(text) == maxHeld {
 		whole := io.MultiReader(bytes.NewReader(text), a.src)
 		next := skipSpace(text, start+1)
-		if looksLikeJSON && next < n && text[next] == '"' {
+		if looksLikeJSON && next < len(text) && text[next] == '"' {
 			return a.read(whole), nil
 		}
 		return a.read(&yamlReader{src: whole, room: a.room}), nil
 	}
 	if looksLikeJSON {
-		made := bytes.NewBuffer(a.hold()[:0])
+		made := bytes.NewBuffer(make([]byte, 0, len(text)+bytes.MinRead))
 		// What can be rewritten is JSON. What cannot may be YAML for all that is known.
 		if _, err := made.ReadFrom(a.read(bytes.NewReader(text))); err == nil || json.Valid(text) {
 			return made, err
@@ -164,4 +151,23 @@ func (a *applyReader) begin() (io.Reader, error) {
 func (a *applyReader) read(from io.Reader) *Reader {
 	a.counts = newReader(from, ToServer, a.root, false)
 	return a.counts
+}
+
+// beginning reads all that may be held, or less if there is no more.
+func beginning(src io.Reader) ([]byte, error) {
+	text := make([]byte, 0, commonSize)
+	for len(text) < maxHeld {
+		if len(text) == cap(text) {
+			text = append(make([]byte, 0, min(maxHeld, 2*cap(text))), text...)
+		}
+		n, err := src.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
 }

@@ -54,6 +54,43 @@ func TestAWatchPassesWholeEventsOnAtOnce(t *testing.T) {
 	}
 }
 
+// pieces keeps what each write was.
+type pieces struct {
+	all  []string
+	fail error
+}
+
+func (p *pieces) Write(b []byte) (int, error) {
+	p.all = append(p.all, string(b))
+	return len(b), p.fail
+}
+
+func TestAWatchIsWrittenByWholeEvents(t *testing.T) {
+	t.Parallel()
+	first := `{"type":"ADDED","object":{"apiVersion":"cluster.x-k8s.io/v1"}}` + "\n"
+	texts := []string{strings.Replace(first[:40], "cluster.x-k8s", "cluster.hypershift.openshift", 1), strings.Replace(first[40:], "x-k8s", "hypershift.openshift", 1), first[:9], first[9:]}
+	gone := errors.New("gone")
+	for name, row := range map[string]struct {
+		end, fail, want error
+		pieces          int
+	}{
+		"to its end":                   {io.EOF, nil, nil, 2},
+		"until it breaks":              {gone, nil, gone, 2},
+		"until nobody takes it":        {io.EOF, gone, gone, 1},
+		"until both, the writer first": {errors.New("later"), gone, gone, 1},
+	} {
+		reader := rewrite.NewReader(&told{texts: texts, err: row.end}, rewrite.ToClient, rewrite.MappedKinds, "watch")
+		to := &pieces{fail: row.fail}
+		written, err := reader.WriteTo(to)
+		if !errors.Is(err, row.want) || len(to.all) != row.pieces || written != int64(len(strings.Join(to.all, ""))) {
+			t.Errorf("%s: %q, %d, %v", name, to.all, written, err)
+		}
+		if to.all[0] != first {
+			t.Errorf("%s: the first event is %q", name, to.all[0])
+		}
+	}
+}
+
 func TestALongEventIsNotHeld(t *testing.T) {
 	t.Parallel()
 	source := &told{texts: []string{`{"type":"ADDED","object":{"a":"`}, err: errors.New("gone")}
