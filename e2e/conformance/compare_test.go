@@ -60,7 +60,7 @@ hypershift_api_proxy_open_watches 9
 	}
 }
 
-func TestChoose_takes_beginnings_of_names(t *testing.T) {
+func TestChoose_takes_names_and_beginnings_of_names(t *testing.T) {
 	all, err := choose("")
 	if err != nil || len(all) < 20 {
 		t.Fatal(err, len(all))
@@ -68,6 +68,10 @@ func TestChoose_takes_beginnings_of_names(t *testing.T) {
 	some, err := choose("controllerruntime,clusterapi-util")
 	if err != nil || len(some) != 3 {
 		t.Fatal(err, some)
+	}
+	one, err := choose("clusterapi-internal-controllers-machine")
+	if err != nil || len(one) != 1 {
+		t.Error(err, one)
 	}
 	if _, err := choose("nothing"); err == nil {
 		t.Error("a suite that is not there was taken")

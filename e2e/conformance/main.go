@@ -40,7 +40,7 @@ func run(ctx context.Context, bin, only string, list bool) error {
 	}
 	if list {
 		for _, s := range chosen {
-			fmt.Println(s.name, s.module, cmp.Or(s.pkg, "."))
+			fmt.Fprintln(os.Stdout, s.name, s.module, cmp.Or(s.pkg, "."))
 		}
 		return nil
 	}

@@ -53,7 +53,8 @@ func (o outcomes) add(name string, how outcome) {
 	o[unique] = how
 }
 
-// readGinkgo reads a report that ginkgo wrote in JSON. What is pending, or was left out by a filter, was not run.
+// readGinkgo reads a report that ginkgo wrote in JSON. What is pending, or was left out by a filter, was not run. Of a suite that could not
+// begin there is nothing.
 func readGinkgo(source io.Reader) (outcomes, error) {
 	var reports []types.Report
 	if err := json.NewDecoder(source).Decode(&reports); err != nil {
@@ -63,7 +64,7 @@ func readGinkgo(source io.Reader) (outcomes, error) {
 	for _, report := range reports {
 		for _, spec := range report.SpecReports {
 			if spec.LeafNodeType != types.NodeTypeIt {
-				if spec.State.Is(types.SpecStateFailureStates) {
+				if spec.State.Is(types.SpecStateFailureStates) && !spec.LeafNodeType.Is(types.NodeTypeBeforeSuite|types.NodeTypeSynchronizedBeforeSuite) {
 					found.add("["+spec.LeafNodeType.String()+"] "+spec.FullText(), failed)
 				}
 				continue

@@ -42,14 +42,18 @@ func TestReadGinkgo_tells_of_specs_that_were_run_and_of_a_suite_that_could_not_b
 {"LeafNodeType":"It","ContainerHierarchyTexts":["A"],"LeafNodeText":"skips itself","State":"skipped","NumAttempts":1},
 {"LeafNodeType":"It","ContainerHierarchyTexts":["A"],"LeafNodeText":"is not written","State":"pending"},
 {"LeafNodeType":"BeforeSuite","State":"failed","NumAttempts":1},
-{"LeafNodeType":"AfterSuite","State":"passed","NumAttempts":1}]}]`
+{"LeafNodeType":"AfterSuite","State":"failed","NumAttempts":1}]}]`
 	found, err := readGinkgo(strings.NewReader(report))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := outcomes{"A works": passed, "A works #2": failed, "A skips itself": skipped, "[BeforeSuite] ": failed}
+	want := outcomes{"A works": passed, "A works #2": failed, "A skips itself": skipped, "[AfterSuite] ": failed}
 	if !maps.Equal(want, found) {
 		t.Errorf("%v", found)
+	}
+	const unbegun = `[{"SpecReports":[{"LeafNodeType":"It","LeafNodeText":"works","State":"skipped"},{"LeafNodeType":"BeforeSuite","State":"failed","NumAttempts":1}]}]`
+	if found, err := readGinkgo(strings.NewReader(unbegun)); err != nil || len(found) > 0 {
+		t.Errorf("of a suite that could not begin: %v, %v", found, err)
 	}
 	if _, err := readGinkgo(strings.NewReader("[")); err == nil {
 		t.Error("half a report was taken for one")

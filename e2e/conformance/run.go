@@ -15,8 +15,12 @@ import (
 	"time"
 )
 
-// mostAgain is how many specs may be run a second time: more have a cause that is in no spec.
-const mostAgain = 40
+const (
+	// mostAgain is how many specs may be run a second time: more have a cause that is in no spec.
+	mostAgain = 40
+	// tries is how often a suite is begun.
+	tries = 3
+)
 
 // runner runs suites.
 type runner struct {
@@ -46,8 +50,19 @@ func (r *runner) compare(ctx context.Context, s suite) (result, error) {
 	return one, nil
 }
 
-// run is one run of a suite, named in its logs. Where it counts what the proxy was asked, it is by the proxy.
-func (r *runner) run(ctx context.Context, s suite, name string, more []string, counted *result) (outcomes, error) {
+// run is one run of a suite, named in its logs. Where it counts what the proxy was asked, it is by the proxy. Suites give a server
+// seconds to take in their definitions, which on a busy machine is not always enough: one that ends before its first spec has ended is
+// begun anew.
+func (r *runner) run(ctx context.Context, s suite, name string, more []string, counted *result) (found outcomes, err error) {
+	for range tries {
+		if found, err = r.once(ctx, s, name, more, counted); err != nil || len(found) > 0 {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+func (r *runner) once(ctx context.Context, s suite, name string, more []string, counted *result) (outcomes, error) {
 	logs := filepath.Join(r.logs, s.name+"-"+name+"-")
 	p, err := newPlace(ctx, r.bin, s, counted != nil, logs)
 	if err != nil {
@@ -78,7 +93,7 @@ func (r *runner) run(ctx context.Context, s suite, name string, more []string, c
 	}
 	found, err := read(s, output, report)
 	if err != nil {
-		return nil, fmt.Errorf("%s, %s, which has ended (%v): %w", s.name, name, process.Failure(), err)
+		return nil, fmt.Errorf("%s, %s: %w", s.name, name, errors.Join(err, process.Failure()))
 	}
 	r.say(s, "%s: %d passed, %d failed, %d skipped", name, found.count(passed), found.count(failed), found.count(skipped))
 	if counted == nil {

@@ -77,14 +77,17 @@ func needMore() []string {
 	}
 }
 
-// choose are the suites whose names begin with one of the beginnings; without any it is all.
+// choose are the suites whose names begin with one of the beginnings, or the one that has it as its name; without any it is all.
 func choose(beginnings string) ([]suite, error) {
 	if beginnings == "" {
 		return suites(), nil
 	}
 	var chosen []suite
 	for _, beginning := range strings.Split(beginnings, ",") {
-		some := slices.DeleteFunc(suites(), func(s suite) bool { return !strings.HasPrefix(s.name, beginning) })
+		some := slices.DeleteFunc(suites(), func(s suite) bool { return s.name != beginning })
+		if len(some) == 0 {
+			some = slices.DeleteFunc(suites(), func(s suite) bool { return !strings.HasPrefix(s.name, beginning) })
+		}
 		if len(some) == 0 {
 			return nil, fmt.Errorf("no suite begins with %q", beginning)
 		}

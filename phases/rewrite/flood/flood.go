@@ -41,9 +41,9 @@ func Run(t *testing.T, source Source, inputs int, check func(t *testing.T, which
 	}
 }
 
-// input is one of the seeds, changed.
-func (s Source) input(random *rand.Rand, room []byte) []byte {
-	text := append(room, pick(random, s.Seeds)...)
+// input is one of the seeds, changed. It may use the room of what it is given, which is empty.
+func (s Source) input(random *rand.Rand, text []byte) []byte {
+	text = append(text, pick(random, s.Seeds)...)
 	for range random.IntN(mostChanges + 1) {
 		text = s.change(random, text)
 		if len(text) > longest {
