@@ -148,12 +148,12 @@ func TestMigration_ends_as_the_table_says_by_each_limit_and_each_failure(t *test
 			if took < l.lasts || took > l.lasts+l.lasts/limitSteps+spare {
 				t.Errorf("it has lasted %s, and the limit is %s", took, l.lasts)
 			}
-			switch {
-			case l.to == guards.Repausing:
+			switch l.to {
+			case guards.Repausing:
 				p.until("undone", 20*time.Minute, p.rests(key, guards.Failed))
 				p.isBack(key, was, failureOf(l.from))
 				return
-			case l.to == guards.Unlocking:
+			case guards.Unlocking:
 				p.until("free", time.Minute, p.rests(key, guards.Eligible))
 				p.isBack(key, was, "")
 			}
