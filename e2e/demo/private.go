@@ -101,7 +101,7 @@ func (h *hosting) place(ctx context.Context) (err error) {
 
 // haveReady waits until a hosted cluster has so many Machines on one side, and so many of them are ready.
 func (h *hosting) haveReady(ctx context.Context, hosted *hostedworld.Hosted, side string, machines, ready int) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, movePatience)
 	defer cancel()
 	return harness.Eventually(ctx, fmt.Sprintf("%d machines of HostedCluster %s", machines, hosted.Key()), func(ctx context.Context) error {
 		stored, err := hosted.Stored(ctx, side)

@@ -71,7 +71,7 @@ func (h *hosting) move(ctx context.Context) error {
 
 // killHalfWay ends the operator with SIGKILL when half of the Machines have a copy.
 func (h *hosting) killHalfWay(ctx context.Context) error {
-	bounded, cancel := context.WithTimeout(ctx, patience)
+	bounded, cancel := context.WithTimeout(ctx, movePatience)
 	defer cancel()
 	// It ends with the operator, which what comes after the kill must not.
 	working, end := h.operator.Context(bounded)

@@ -15,8 +15,12 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/capstan-capi/capstan/e2e/harness"
 	"github.com/capstan-capi/capstan/e2e/hostedworld"
 )
+
+// movePatience is how long a part of a move may take, which is many requests one after the other: seconds on a machine that is not busy.
+const movePatience = 10 * time.Minute
 
 // hostedState is what a HostedCluster tells of its move.
 type hostedState struct {
@@ -91,7 +95,11 @@ func (f *hostedFollower) last(of *hostedworld.Hosted) string {
 
 // until tells states as they come, until a hosted cluster has told one.
 func (h *hosting) until(ctx context.Context, hosted *hostedworld.Hosted, state string) error {
-	err := h.soon(ctx, fmt.Sprintf("HostedCluster %s to be %s", hosted.Key(), state), func(context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, movePatience)
+	defer cancel()
+	ctx, end := h.operator.Context(ctx)
+	defer end()
+	err := harness.Eventually(ctx, fmt.Sprintf("HostedCluster %s to be %s", hosted.Key(), state), func(context.Context) error {
 		h.drain()
 		last := h.followed.last(hosted)
 		return unless(last == state, "it is "+last)
@@ -119,7 +127,7 @@ func awaitMachines(ctx context.Context, config *rest.Config, namespace string, e
 		return fmt.Errorf("making a client of Machines: %w", err)
 	}
 	machines := objects.Resource(schema.GroupVersionResource{Group: hostedworld.Private, Version: "v1beta2", Resource: "machines"}).Namespace(namespace)
-	seconds := int64(patience / time.Second)
+	seconds := int64(movePatience / time.Second)
 	seen, err := machines.Watch(ctx, metav1.ListOptions{TimeoutSeconds: &seconds})
 	if err != nil {
 		return fmt.Errorf("watching Machines of %s: %w", namespace, err)
