@@ -34,8 +34,8 @@ func retried(value string) string {
 }
 
 // split are the parts of a fingerprint.
-func split(print string) (digest, retry string) {
-	digest, retry, _ = strings.Cut(print, " ")
+func split(fingerprint string) (digest, retry string) {
+	digest, retry, _ = strings.Cut(fingerprint, " ")
 	return digest, retry
 }
 
