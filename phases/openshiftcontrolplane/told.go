@@ -1,0 +1,23 @@
+package openshiftcontrolplane
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capstan-capi/capstan/api/v1alpha1"
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// Told is what the status says of a record for people. The record itself lies beside it.
+func Told(r machine.Record) v1alpha1.StateStatus {
+	s := v1alpha1.StateStatus{State: string(r.State), Since: &metav1.Time{Time: r.Since}, Waits: machine.Shorten(r.Reason, machine.MaxMessage)}
+	if d := r.Deadline; d != nil {
+		s.Deadline = &v1alpha1.Deadline{At: metav1.NewTime(d.At), To: string(d.To)}
+	}
+	if f := r.Failure; f != nil {
+		s.LastFailure = &v1alpha1.Failure{Message: machine.Shorten(f.Message, machine.MaxMessage), Since: metav1.NewTime(f.Since)}
+		if f.Terminal {
+			s.LastFailure.Terminal = &f.Terminal
+		}
+	}
+	return s
+}
