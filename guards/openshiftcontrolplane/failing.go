@@ -110,8 +110,12 @@ var AwaitedCame = guard{
 // AttemptIsGone asks whether nothing is left of what an attempt has made.
 var AttemptIsGone = guard{
 	Name: "AttemptIsGone",
-	Doc:  "The machines, the payload, the certificates and the marks of the attempt are gone.",
+	Doc:  "The machines, the payload, the certificates and the marks of the attempt are gone, and the status says nothing of them any more.",
 	Ask: seen(func(f Facts) machine.Answer {
-		return of(f.Attempt, "of the attempt's objects are gone")
+		answer := of(f.Attempt, "of the attempt's objects are gone")
+		if answer.Truth == machine.Yes && f.Reached().Stage() != NoStage {
+			return machine.SayNo("the objects of the attempt are gone, and its marks are not")
+		}
+		return answer
 	}),
 }

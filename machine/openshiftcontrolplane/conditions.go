@@ -42,13 +42,13 @@ var told = []struct {
 // is gone, and IgnitionAvailable is left out: what was said before stays.
 func Conditions(s phases.Snapshot) []phases.Condition {
 	var conditions []phases.Condition
-	finished := s.Facts.Reached().Finished
+	facts := phases.Standing(s)
+	finished := facts.Reached().Finished
 	for _, one := range told {
 		if one.condition == IgnitionAvailable && finished {
 			continue
 		}
-		answer := one.by.Answer(s.Facts)
-		conditions = append(conditions, condition(one.condition, answer))
+		conditions = append(conditions, condition(one.condition, one.by.Answer(facts)))
 	}
 	is := machine.SayNo("")
 	if s.Record.State == guards.Remediating {
