@@ -116,10 +116,10 @@ var InputChanged = guard{
 	Name: "InputChanged",
 	Doc:  "The payload, what is merged into it, or the spec is another than when the state was entered.",
 	Ask: seen(func(f Facts) machine.Answer {
-		switch now := Fingerprint(f); {
-		case now == "":
+		switch Fingerprint(f) {
+		case "":
 			return machine.SayUnknown("the payload has not been looked at yet")
-		case now == f.Then.Inputs:
+		case f.Then.Inputs:
 			return machine.SayNo("what the data is made of is what it was")
 		}
 		return machine.SayYes("what the data is made of has changed")

@@ -125,6 +125,8 @@ type Guest struct {
 	// API says that it has answered the last probe, APIProblem why not. An API that does not answer is one of which nothing is known.
 	API        bool   `yaml:"api"`
 	APIProblem string `yaml:"apiProblem"`
+	// Silent says that it has not answered for five minutes.
+	Silent bool `yaml:"silent"`
 	// Known says that what follows was read since.
 	Known bool `yaml:"known"`
 	// Complete is ConfigMap kube-system/bootstrap, EtcdAlone that etcd has lost its member on the bootstrap machine.

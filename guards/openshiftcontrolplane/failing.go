@@ -34,8 +34,8 @@ func retried(value string) string {
 }
 
 // split are the parts of a fingerprint.
-func split(print string) (digest, retry string) {
-	digest, retry, _ = strings.Cut(print, " ")
+func split(fingerprint string) (digest, retry string) {
+	digest, retry, _ = strings.Cut(fingerprint, " ")
 	return digest, retry
 }
 
@@ -110,8 +110,12 @@ var AwaitedCame = guard{
 // AttemptIsGone asks whether nothing is left of what an attempt has made.
 var AttemptIsGone = guard{
 	Name: "AttemptIsGone",
-	Doc:  "The machines, the payload, the certificates and the marks of the attempt are gone.",
+	Doc:  "The machines, the payload, the certificates and the marks of the attempt are gone, and the status says nothing of them any more.",
 	Ask: seen(func(f Facts) machine.Answer {
-		return of(f.Attempt, "of the attempt's objects are gone")
+		answer := of(f.Attempt, "of the attempt's objects are gone")
+		if answer.Truth == machine.Yes && f.Reached().Stage() != NoStage {
+			return machine.SayNo("the objects of the attempt are gone, and its marks are not")
+		}
+		return answer
 	}),
 }

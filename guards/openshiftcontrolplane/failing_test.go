@@ -44,6 +44,9 @@ func TestGuards_of_a_failure(t *testing.T) {
 		"AwaitedCame/of a state that waits for none": {AwaitedCame, failed(Pending, waiting, same), machine.Unknown, ""},
 		"AwaitedCame/the attempt is gone":            {AwaitedCame, failed(Clearing, with(waiting, func(f *Facts) { f.Attempt = three }), same), machine.Yes, ""},
 		"AttemptIsGone/nobody looked":                {AttemptIsGone, booting, machine.Unknown, ""},
+		"AttemptIsGone/all of it":                    {AttemptIsGone, with(waiting, func(f *Facts) { f.Attempt = three }), machine.Yes, ""},
+		"AttemptIsGone/but a mark":                   {AttemptIsGone, with(booting, func(f *Facts) { f.Attempt = three }), machine.No, "marks are not"},
+		"AttemptIsGone/but what the status says":     {AttemptIsGone, with(waiting, func(f *Facts) { f.Attempt, f.Noted.Inputs = three, "d" }), machine.No, "marks are not"},
 		"AttemptIsGone/some of it is left":           {AttemptIsGone, with(booting, func(f *Facts) { f.Attempt = some }), machine.No, "not x"},
 	})
 }

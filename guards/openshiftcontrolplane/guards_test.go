@@ -60,7 +60,7 @@ var every = []machine.Guard[Facts]{
 	InfrastructureIsReady, EndpointIsValid, HooksAreMet, InputsAreResolved, PayloadStands, MachinesAreProvisioned, BootstrapIsKept, APIAnswers,
 	BootstrapIsComplete, NodesAreReady, EtcdIsAlone, BootstrapIsGone,
 	GuestIsHealthy, UpgradeIsWanted, ScaleIsWanted, RemediationIsNeeded, UpgradeIsDone, ScaleIsDone, RemediationIsDone,
-	InputChanged, ScratchIsAsked, AwaitedCame, AttemptIsGone,
+	InputChanged, ScratchIsAsked, AwaitedCame, AttemptIsGone, InputsHaveDrifted, IsAvailable,
 }
 
 func TestGuards_know_nothing_of_what_was_not_seen(t *testing.T) {
@@ -190,5 +190,25 @@ func TestGuards_of_an_installed_cluster(t *testing.T) {
 		"GuestIsHealthy/unreachable": {GuestIsHealthy, with(alone, func(f *Facts) { f.Guest = Guest{APIProblem: "refused", Operators: three} }), machine.Unknown, "refused"},
 		"WorkSucceeds/yes":           {WorkSucceeds, alone, machine.Yes, ""},
 		"WorkSucceeds/no":            {WorkSucceeds, with(alone, func(f *Facts) { f.Then.Failing = true }), machine.No, "error"},
+	})
+}
+
+func TestGuards_that_people_are_told_by(t *testing.T) {
+	running := with(alone, func(f *Facts) { f.Marks.Finished, f.Guest.Operators = true, three })
+	silent := func(long bool) Facts {
+		return with(running, func(f *Facts) { f.Guest = Guest{APIProblem: "refused", Silent: long} })
+	}
+	check(t, map[string]answers{
+		"InputsHaveDrifted/not frozen":      {InputsHaveDrifted, waiting, machine.No, "not frozen"},
+		"InputsHaveDrifted/no":              {InputsHaveDrifted, booting, machine.No, "what they were"},
+		"InputsHaveDrifted/yes":             {InputsHaveDrifted, with(booting, func(f *Facts) { f.Inputs.Digest = "d2" }), machine.Yes, "changes nothing"},
+		"InputsHaveDrifted/cannot be read":  {InputsHaveDrifted, with(booting, func(f *Facts) { f.Inputs = Inputs{} }), machine.Unknown, ""},
+		"IsAvailable/not initialized":       {IsAvailable, waiting, machine.No, "not answered yet"},
+		"IsAvailable/bootstrapping":         {IsAvailable, booting, machine.Yes, "answers"},
+		"IsAvailable/installed":             {IsAvailable, running, machine.Yes, "3 of 3"},
+		"IsAvailable/an operator is not":    {IsAvailable, with(running, func(f *Facts) { f.Guest.Operators = some }), machine.No, "not x"},
+		"IsAvailable/silent for a moment":   {IsAvailable, silent(false), machine.Unknown, "refused"},
+		"IsAvailable/silent for long":       {IsAvailable, silent(true), machine.No, "refused"},
+		"IsAvailable/silent, bootstrapping": {IsAvailable, with(silent(true), func(f *Facts) { f.Marks.Finished = false }), machine.No, "refused"},
 	})
 }

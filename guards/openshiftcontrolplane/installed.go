@@ -63,3 +63,22 @@ func done(name string, wish func(Facts) Wish, things, doc string) guard {
 		}
 	})}
 }
+
+// IsAvailable asks whether the control plane can be used: its API answers, and nothing that it says speaks against it. One that
+// does not answer is Unknown at first, and not available once it has been silent for long.
+var IsAvailable = guard{
+	Name: "IsAvailable",
+	Doc:  "The guest's API has answered and goes on to do so, and once the bootstrap is finished its operators are available.",
+	Ask: seen(func(f Facts) machine.Answer {
+		marks := f.Reached()
+		switch answers := APIAnswers.Answer(f); {
+		case !marks.Initialized:
+			return machine.SayNo("the guest's API has not answered yet")
+		case answers.Truth != machine.Yes && f.Guest.Silent:
+			return machine.SayNo(answers.Reason)
+		case answers.Truth != machine.Yes || !marks.Finished:
+			return answers
+		}
+		return GuestIsHealthy.Answer(f)
+	}),
+}

@@ -230,3 +230,21 @@ var BootstrapIsGone = guard{
 		return answer
 	}),
 }
+
+// InputsHaveDrifted asks whether somebody has edited the inputs since they were frozen. That is told, and changes nothing.
+var InputsHaveDrifted = guard{
+	Name: "InputsHaveDrifted",
+	Doc:  "The inputs are frozen, and others now than then.",
+	Ask: seen(func(f Facts) machine.Answer {
+		frozen := f.Reached().Inputs
+		switch {
+		case frozen == "":
+			return machine.SayNo("the inputs are not frozen yet")
+		case !f.Inputs.Known || f.Inputs.Digest == "":
+			return machine.SayUnknown("the inputs have not been read yet")
+		case f.Inputs.Digest != frozen:
+			return machine.SayYes("the inputs were edited after they were frozen, which changes nothing")
+		}
+		return machine.SayNo("the inputs are what they were when they were frozen")
+	}),
+}

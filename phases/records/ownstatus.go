@@ -28,6 +28,8 @@ type OwnStatus[F, E any, O client.Object] struct {
 	in   func(O) (*runtime.RawExtension, *[]metav1.Condition)
 	tell func(machine.Snapshot[F, E]) []metav1.Condition
 	now  func() time.Time
+	// more writes what else the status says, and tells whether that differs; nil for nothing.
+	more func(O, machine.Snapshot[F, E]) (different bool)
 }
 
 // NewOwnStatus makes a store of objects like blank's. tell derives the conditions
@@ -42,6 +44,18 @@ func NewOwnStatus[F, E any, O client.Object](
 		*record, *conditions = *fromRecord.DeepCopy(), slices.Clone(*fromConditions)
 	}
 	return &OwnStatus[F, E, O]{objects: newObjects(c, blank, put), in: in, tell: tell, now: now}
+}
+
+// With has more of the status written in the same request, before the conditions: tell changes it and says whether it has, and put
+// copies it from one object to another. It returns the store.
+func (s *OwnStatus[F, E, O]) With(put func(from, to O), tell func(O, machine.Snapshot[F, E]) (different bool)) *OwnStatus[F, E, O] {
+	record := s.objects.put
+	s.objects.put = func(from, to O) {
+		record(from, to)
+		put(from, to)
+	}
+	s.more = tell
+	return s
 }
 
 // Load reads the record. One that is missing or cannot be read is not found.
@@ -60,6 +74,9 @@ func (s *OwnStatus[F, E, O]) Save(ctx context.Context, key machine.Key, shot mac
 	return 0, s.objects.save(ctx, key, func(object O) (bool, error) {
 		raw, conditions := s.in(object)
 		different, err := replaced(&raw.Raw, shot.Record)
+		if s.more != nil {
+			different = s.more(object, shot) || different
+		}
 		for _, c := range s.tell(shot) {
 			c.ObservedGeneration, c.LastTransitionTime = object.GetGeneration(), metav1.NewTime(s.now())
 			different = meta.SetStatusCondition(conditions, c) || different

@@ -1,0 +1,69 @@
+package openshiftcontrolplane_test
+
+import (
+	"testing"
+
+	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
+	"github.com/capstan-capi/capstan/machine"
+	table "github.com/capstan-capi/capstan/machine/openshiftcontrolplane"
+	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
+)
+
+// says are the conditions of a snapshot, by type.
+func says(s phases.Snapshot) map[string]phases.Condition {
+	all := map[string]phases.Condition{}
+	for _, c := range table.Conditions(s) {
+		all[c.Type] = c
+	}
+	return all
+}
+
+func TestConditions_tell_of_an_installed_cluster(t *testing.T) {
+	all := guards.Tally{Known: true, Done: 3, Wanted: 3}
+	s := phases.Snapshot{Record: machine.Record{State: guards.Installed}, Facts: guards.Facts{
+		Seen: true, Cluster: guards.Cluster{Known: true, Name: "a"}, Marks: guards.Marks{Inputs: "d", Bootstrap: "u", Initialized: true, Finished: true},
+		Inputs: guards.Inputs{Known: true, Digest: "e"}, Bootstrap: guards.Bootstrap{Known: true, Removal: all},
+		Guest: guards.Guest{API: true, Known: true, Operators: all},
+	}}
+	got := says(s)
+	for condition, want := range map[string]machine.Truth{
+		table.Available: machine.Yes, table.Initialized: machine.Yes, table.Deleting: machine.No, table.Paused: machine.No, table.InputsValid: machine.Yes,
+		table.InputsDrifted: machine.Yes, table.BootstrapComplete: machine.Yes, table.BootstrapRemoved: machine.Yes, table.OperatorsAvailable: machine.Yes,
+		table.Remediating: machine.No,
+	} {
+		if c, told := got[condition]; !told || c.Is != want || c.Reason == "" {
+			t.Errorf("%s is %+v, want %s", condition, c, want)
+		}
+	}
+	if _, told := got[table.IgnitionAvailable]; told {
+		t.Error("the payload is gone, and told of")
+	}
+	s.Record.State = guards.Remediating
+	s.Facts.Guest.Operators = guards.Tally{Known: true, Done: 1, Wanted: 5, Missing: []string{"a", "b", "c", "d"}}
+	got = says(s)
+	if c := got[table.Available]; c.Is != machine.No || c.Reason != "NotAvailable" || got[table.Remediating].Is != machine.Yes {
+		t.Errorf("available is %+v, remediating %+v", c, got[table.Remediating])
+	}
+	if c := got[table.OperatorsAvailable]; c.Message != "1 of 5 of the guest's operators are available, not a, b, c and 1 more" {
+		t.Errorf("the worst three are told as %q", c.Message)
+	}
+}
+
+func TestConditions_of_what_was_not_seen_are_Unknown(t *testing.T) {
+	for condition, c := range says(phases.Snapshot{}) {
+		if condition != table.Remediating && (c.Is != machine.Unknown || c.Reason != condition+"Unknown") {
+			t.Errorf("%s is %+v", condition, c)
+		}
+	}
+}
+
+func TestConditions_inputs_that_go_once_they_are_frozen_stay_valid(t *testing.T) {
+	broken := phases.Snapshot{Facts: guards.Facts{Seen: true, Inputs: guards.Inputs{Problems: []string{"Secret a is missing"}}}}
+	if c := says(broken)[table.InputsValid]; c.Is != machine.No || c.Message == "" {
+		t.Errorf("before they are frozen: %+v", c)
+	}
+	broken.Facts.Marks.Inputs = "d"
+	if c := says(broken)[table.InputsValid]; c.Is != machine.Yes {
+		t.Errorf("once they are frozen: %+v", c)
+	}
+}

@@ -1,0 +1,109 @@
+package openshiftcontrolplane
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/api/v1alpha1"
+	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
+	"github.com/capstan-capi/capstan/phases/records"
+)
+
+// The marks, in the order in which they are set.
+const (
+	inputsMark      = records.Mark(v1alpha1.InputsMark)
+	bootstrapMark   = records.Mark(v1alpha1.BootstrapMark)
+	initializedMark = records.Mark(v1alpha1.InitializedMark)
+	finishedMark    = records.Mark(v1alpha1.BootstrapFinishedMark)
+)
+
+// set is the value of a mark that is there or not.
+const set = "true"
+
+// MarksOf are the marks in an object's annotations. One that is there or not counts whatever its value is: a mark that somebody has
+// spoilt must not allow what it forbids.
+func MarksOf(object client.Object) guards.Marks {
+	annotations := object.GetAnnotations()
+	_, initialized := annotations[v1alpha1.InitializedMark]
+	_, finished := annotations[v1alpha1.BootstrapFinishedMark]
+	return guards.Marks{
+		Inputs: inputsMark.On(object), Bootstrap: bootstrapMark.On(object), Initialized: initialized, Finished: finished,
+	}
+}
+
+// Marking writes the marks of one OpenShiftControlPlane.
+type Marking struct {
+	Client client.Client
+	// Live reads from the API server itself, and not from a cache.
+	Live client.Reader
+	Key  client.ObjectKey
+	// UID is that of the object that the pass has seen: another one of the name is not marked.
+	UID string
+}
+
+// Read are the marks as the API server has them now, and the object that they are on.
+func (m Marking) Read(ctx context.Context) (guards.Marks, *v1alpha1.OpenShiftControlPlane, error) {
+	plane := &v1alpha1.OpenShiftControlPlane{}
+	if err := m.Live.Get(ctx, m.Key, plane); err != nil {
+		return guards.Marks{}, nil, fmt.Errorf("reading the marks of OpenShiftControlPlane %s: %w", m.Key, err)
+	}
+	if string(plane.UID) != m.UID {
+		return guards.Marks{}, nil, fmt.Errorf("reading the marks of OpenShiftControlPlane %s: it is another object than before", m.Key)
+	}
+	return MarksOf(plane), plane, nil
+}
+
+// Advance sets the marks that are asked for and not there, and returns those that there are then, when the API server has them: only
+// then may be done what they allow. None is taken back, and a digest or UID that is there stays. Each is refused if the object has
+// changed since it was read.
+func (m Marking) Advance(ctx context.Context, asked guards.Marks) (guards.Marks, error) {
+	now, plane, err := m.Read(ctx)
+	if err != nil {
+		return now, err
+	}
+	wanted := now.Advance(asked)
+	for _, one := range []struct {
+		mark        records.Mark
+		there, want string
+	}{
+		{inputsMark, now.Inputs, wanted.Inputs},
+		{bootstrapMark, now.Bootstrap, wanted.Bootstrap},
+		{initializedMark, word(now.Initialized), word(wanted.Initialized)},
+		{finishedMark, word(now.Finished), word(wanted.Finished)},
+	} {
+		if one.there == one.want {
+			continue
+		}
+		if err := one.mark.Set(ctx, m.Client, plane, one.want); err != nil {
+			return MarksOf(plane), err
+		}
+	}
+	return MarksOf(plane), nil
+}
+
+func word(is bool) string {
+	if is {
+		return set
+	}
+	return ""
+}
+
+// Clear takes off the marks of an attempt of which nothing is left, the highest first, so that what is left of them when it is
+// interrupted is what an attempt has that came less far. It fails once the bootstrap is finished: that is never taken back.
+func (m Marking) Clear(ctx context.Context) error {
+	now, plane, err := m.Read(ctx)
+	if err != nil {
+		return err
+	}
+	if now.Finished {
+		return fmt.Errorf("clearing the marks of OpenShiftControlPlane %s: its bootstrap is finished", m.Key)
+	}
+	for _, mark := range []records.Mark{initializedMark, bootstrapMark, inputsMark} {
+		if err := mark.Clear(ctx, m.Client, plane); err != nil {
+			return err
+		}
+	}
+	return nil
+}

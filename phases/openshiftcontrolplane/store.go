@@ -1,0 +1,100 @@
+package openshiftcontrolplane
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/api/v1alpha1"
+	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/records"
+)
+
+// Store keeps records in the status of their objects.
+type Store = records.OwnStatus[guards.Facts, Works, *v1alpha1.OpenShiftControlPlane]
+
+// NewStore makes the store: record, conditions, what people read of the record and what Cluster API reads are one write, bound to the
+// copy that the pass has loaded.
+func NewStore(c client.Client, conditions func(Snapshot) []Condition, now func() time.Time) *Store {
+	return records.NewOwnStatus(c, func() *v1alpha1.OpenShiftControlPlane { return &v1alpha1.OpenShiftControlPlane{} },
+		func(o *v1alpha1.OpenShiftControlPlane) (*runtime.RawExtension, *[]metav1.Condition) {
+			return &o.Status.Machine, &o.Status.Conditions
+		},
+		func(s Snapshot) []metav1.Condition { return Written(conditions(s)) }, now,
+	).With(
+		func(from, to *v1alpha1.OpenShiftControlPlane) { from.Status.DeepCopyInto(&to.Status) },
+		func(o *v1alpha1.OpenShiftControlPlane, s Snapshot) bool { return note(o, s, now()) },
+	)
+}
+
+// Standing are the facts of a pass as they are told. While an attempt is cleared away, what the status has noted of it is not: else it
+// would be noted for ever, since the higher one of marks and status counts.
+func Standing(s Snapshot) guards.Facts {
+	facts := s.Facts
+	if s.Record.State == guards.Clearing {
+		facts.Noted = guards.Marks{}
+	}
+	return facts
+}
+
+// note changes what a status says beside record and conditions, and tells whether it has.
+func note(o *v1alpha1.OpenShiftControlPlane, s Snapshot, now time.Time) (different bool) {
+	before := o.Status.DeepCopy()
+	record := o.Status.Machine
+	o.Status.StateStatus = Told(s.Record)
+	o.Status.Machine = record
+	o.Status.ObservedGeneration = o.Generation
+	facts := Standing(s)
+	if !facts.Seen {
+		return !equality.Semantic.DeepEqual(before, &o.Status)
+	}
+	marks := facts.Reached()
+	if marks.Initialized {
+		yes := true
+		o.Status.Initialization.ControlPlaneInitialized = &yes // never unset
+	}
+	notePayload(o, marks)
+	noteBootstrap(o, facts, now)
+	return !equality.Semantic.DeepEqual(before, &o.Status)
+}
+
+// notePayload says of which frozen inputs the payload is.
+func notePayload(o *v1alpha1.OpenShiftControlPlane, marks guards.Marks) {
+	switch {
+	case marks.Inputs == "":
+		o.Status.Payload = nil
+	case o.Status.Payload == nil || o.Status.Payload.Digest != marks.Inputs:
+		o.Status.Payload = &v1alpha1.PayloadStatus{Digest: marks.Inputs, Engine: o.Spec.Ignition.Engine}
+	}
+}
+
+// noteBootstrap says which Machine is the bootstrap's, and when the guest did without it.
+func noteBootstrap(o *v1alpha1.OpenShiftControlPlane, facts guards.Facts, now time.Time) {
+	marks := facts.Reached()
+	if marks.Bootstrap == "" && !marks.Finished {
+		o.Status.Bootstrap = nil
+		return
+	}
+	b := o.Status.Bootstrap
+	if b == nil {
+		b = &v1alpha1.BootstrapStatus{}
+	}
+	b.MachineRef = &v1alpha1.MachineReference{Name: BootstrapName(o.Name)}
+	if marks.Bootstrap != guards.Intended {
+		b.MachineRef.UID = marks.Bootstrap
+	}
+	if marks.Finished && b.CompletedAt == nil {
+		b.CompletedAt = second(now)
+	}
+	if marks.Finished && b.DeletedAt == nil && !facts.Object.Retain && guards.BootstrapIsGone.Answer(facts).Truth == machine.Yes {
+		b.DeletedAt = second(now)
+	}
+	o.Status.Bootstrap = b
+}
+
+// BootstrapName is the name of all that is the bootstrap's.
+func BootstrapName(plane string) string { return plane + "-bootstrap" }
