@@ -20,7 +20,8 @@ type Problem struct {
 	Why string
 }
 
-func (p Problem) String() string { return message.Shorten(p.At+": "+p.Why, 400) }
+// String names all places, however many they are.
+func (p Problem) String() string { return message.Line(p.At) + ": " + message.Shorten(p.Why, 400) }
 
 // InputsError is all that is wrong with the inputs, sorted by places.
 type InputsError []Problem

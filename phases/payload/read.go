@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -87,6 +88,10 @@ var lineOf = regexp.MustCompile(`line (\d+)`)
 
 // tree reads YAML or JSON as an object. It does not say what the libraries say, since that quotes what they read.
 func tree(at string, data []byte, problems *InputsError) map[string]any {
+	if isSeveral(data) {
+		problems.add(at, "it has several documents, of which one would be read; leave one")
+		return nil
+	}
 	text, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {
 		where := ""
@@ -97,6 +102,22 @@ func tree(at string, data []byte, problems *InputsError) map[string]any {
 		return nil
 	}
 	return fields(at, text, problems)
+}
+
+// isSeveral says that a text has more documents than the first one, which alone would be read. A line that begins so is never
+// part of a value.
+func isSeveral(data []byte) bool {
+	var begun bool
+	for line := range bytes.Lines(data) {
+		rest, marks := bytes.CutPrefix(line, []byte("---"))
+		marks = marks && (len(rest) == 0 || bytes.ContainsRune([]byte(" \t\r\n"), rune(rest[0])))
+		if marks && begun {
+			return true
+		}
+		line = bytes.TrimSpace(line)
+		begun = begun || !marks && len(line) > 0 && line[0] != '#' && line[0] != '%'
+	}
+	return false
 }
 
 // fields reads JSON as an object. Whole numbers stay whole.

@@ -63,6 +63,7 @@ func TestRead_says_what_is_wrong_and_what_to_do(t *testing.T) {
 		"a text for a number":  {"replicas: 3", "replicas: hunter2", "field controlPlane.replicas: it should be a whole number"},
 		"a number for a text":  {"baseDomain: example.com", "baseDomain: 77", "field baseDomain: it should be a text"},
 		"a list for fields":    {"name: small", "name: [hunter2]", "field metadata.name: it should be a text"},
+		"two documents":        {"apiVersion: v1", "apiVersion: v1\n---\nbaseDomain: hunter2", "it has several documents, of which one would be read"},
 		"another version":      {"apiVersion: v1", "apiVersion: v2", "field apiVersion: it is not v1"},
 		"a bad name":           {"name: small", "name: Small_hunter2", "field metadata.name: it is no name of a cluster"},
 		"a bad domain":         {"baseDomain: example.com", "baseDomain: hunter2", "field baseDomain: it is no domain"},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	"sigs.k8s.io/cluster-api/util/certs"
 	"sigs.k8s.io/cluster-api/util/secret"
 )
@@ -16,6 +17,9 @@ const MachineConfigServer = secret.Purpose("mcs")
 // Purposes are those of all authorities, the one of service accounts included, which has a public key in the place of a certificate.
 var Purposes = []secret.Purpose{secret.ClusterCA, secret.EtcdCA, secret.FrontProxyCA, secret.ServiceAccount, MachineConfigServer}
 
+// short is how all keys are made but those of authorities that Cluster API has, too: it takes a hundredth of the time of RSA.
+const short = bootstrapv1.EncryptionAlgorithmECDSAP256
+
 // Authorities are those of a cluster, still empty: LookupOrGenerate of them reads their Secrets, and makes and stores those that
 // are missing.
 func Authorities() secret.Certificates {
@@ -23,6 +27,7 @@ func Authorities() secret.Certificates {
 	for _, purpose := range Purposes {
 		all = append(all, &secret.Certificate{Purpose: purpose})
 	}
+	all.GetByPurpose(MachineConfigServer).KeyEncryptionAlgorithm = short
 	return all
 }
 

@@ -113,7 +113,7 @@ func Complete(had map[string][]byte, authorities secret.Certificates, n Names) (
 }
 
 func (s signer) sign(c sealed) (Pair, error) {
-	key, err := certs.NewPrivateKey()
+	key, err := certs.NewSigner(short)
 	if err != nil {
 		return Pair{}, fmt.Errorf("making the key of %s: %w", c.name, err)
 	}
@@ -122,7 +122,11 @@ func (s signer) sign(c sealed) (Pair, error) {
 		// What the library says holds all of the template.
 		return Pair{}, fmt.Errorf("signing the certificate of %s by <cluster>-%s: the key of that does not sign", c.name, c.by)
 	}
-	return Pair{Certificate: certs.EncodeCertPEM(certificate), Key: certs.EncodePrivateKeyPEM(key)}, nil
+	text, err := certs.EncodePrivateKeyPEMFromSigner(key)
+	if err != nil {
+		return Pair{}, fmt.Errorf("writing the key of %s: it has no form in PEM", c.name)
+	}
+	return Pair{Certificate: certs.EncodeCertPEM(certificate), Key: text}, nil
 }
 
 // Read returns what is stored, and refuses what Complete would make anew.
