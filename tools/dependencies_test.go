@@ -89,8 +89,10 @@ func TestTheProductsGraphIsTheProducts(t *testing.T) {
 			t.Errorf("%s is in the product's graph: `go mod why -m %s` tells how it came there", path, path)
 		}
 	}
-	// The graph names modules of AWS, because one that is needed names them for programs of its own.
-	for _, path := range listed(t, "-deps", "-test", "./...") {
+	// The graph names modules of AWS, because one that is needed names them for programs of its own. Ignition's newer versions read
+	// names of AWS, and are what a payload is made of.
+	rooms := slices.DeleteFunc(listed(t, "./..."), func(path string) bool { return strings.Contains(path, "/phases/payload") })
+	for _, path := range listed(t, append([]string{"-deps", "-test"}, rooms...)...) {
 		if strings.HasPrefix(path, "github.com/aws/") {
 			t.Errorf("the product or a test of it needs %s: `go mod why %s` tells why", path, path)
 		}
