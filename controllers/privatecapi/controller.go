@@ -47,7 +47,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	p := &phases.Phases{
 		API: api, Clusters: seen.clusters, Programme: seen.programme, Namespace: o.OperatorNamespace, Journal: kept,
 		Equipment: phases.Equipment{Image: o.PrivateCAPI.Image}, Release: o.Release,
-		Now:       o.House.Now, Event: o.House.Events.Tell,
+		Now: o.House.Now, Event: o.House.Events.Tell,
 		Identify: func(ctx context.Context) (string, error) {
 			namespace, err := api.Get(ctx, phases.Namespaces, "", o.OperatorNamespace)
 			if err != nil {

@@ -59,7 +59,7 @@ func (w *World) Restart() {
 	w.phases = &phases.Phases{
 		API: w.server, Namespace: operatorNamespace, Installation: installation, Journal: w.store,
 		Equipment: phases.Equipment{Image: w.image}, Release: w.release,
-		Now:       w.Now, Needed: func() bool { return !w.NotNeeded },
+		Now: w.Now, Needed: func() bool { return !w.NotNeeded },
 		Event: func(e events.Event) { w.events = append(w.events, e) },
 		Clusters: func(ctx context.Context) ([]*unstructured.Unstructured, error) {
 			all, err := w.server.List(ctx, phases.HostedClusters, "", "")
