@@ -39,8 +39,8 @@ type Phases struct {
 	Journal      Journal
 	// Release is that of the operator: one that is older than another that has moved HostedClusters moves none.
 	Release   string
-	Equipment    Equipment
-	Now          func() time.Time
+	Equipment Equipment
+	Now       func() time.Time
 	// Needed says that the old operator is kept, so that a move back is allowed.
 	Needed func() bool
 	// Identify says what Installation is, where that is empty at first.
@@ -129,9 +129,9 @@ type remembered struct {
 	// record is the one that was loaded or stored last.
 	record machine.Record
 	// checks are what came of asking, in the state that was entered at checkedFor; refused is when something was refused last.
-	checks     guards.Checks
+	checks guards.Checks
 	// refusal is what was told last of a try to switch private types off.
-	refusal string
+	refusal    string
 	checkedFor time.Time
 	refused    time.Time
 	// away says that the API server did not answer last time; outages are those that ended in the state that was entered at
