@@ -23,7 +23,7 @@ func kind(group, kind string) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: group, Version: version, Kind: kind}
 }
 
-// object is a new one of a kind, with the finalizer that a controller of Cluster API puts there, or what a request names one by.
+// object is a new one of a kind, or what a request names one by.
 func object(of schema.GroupVersionKind, namespace, name string, owner *Object, spec map[string]any) *Object {
 	o := &Object{Object: map[string]any{}}
 	o.SetGroupVersionKind(of)

@@ -271,6 +271,13 @@ func (w *World) Refuse(verb phases.Verb, resource string) {
 	}
 }
 
+// Forbid has the machine have no right to write anything but its record, until its writes are accepted again.
+func (w *World) Forbid() {
+	w.server.refuse = func(o phases.Write) error {
+		return apierrors.NewForbidden(gr(o.Kind), o.Name, errors.New("a right was taken away"))
+	}
+}
+
 // Accept takes every refusal back.
 func (w *World) Accept() { w.server.refuse = nil }
 
