@@ -95,7 +95,7 @@ var PayloadStands = guard{
 			return answer
 		case !f.Bootstrap.Known || !f.Provisioned.Known:
 			return machine.SayUnknown("it is not known yet whether a Machine was made with the payload, which would end too soon")
-		case f.Bootstrap.UID == "" && f.Reached().Bootstrap == "":
+		case f.Bootstrap.UID == "" && f.Reached().Bootstrap == "" && f.Provisioned.Done == 0:
 			return machine.SayNo("the payload would end before the bootstrap has to be over, and no Machine was made with it")
 		}
 		return answer
