@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// LogFile and ExitFile are what the installer's container leaves in the working folder: what it printed, and its exit code
-	// once it has ended.
-	LogFile  = ".capstan-log"
+	// LogFile is what the installer has printed, in the working folder.
+	LogFile = ".capstan-log"
+	// ExitFile is there once the installer has ended, and holds its exit code.
 	ExitFile = ".capstan-exit"
 
 	workFolder   = "/work"

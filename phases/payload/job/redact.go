@@ -1,16 +1,20 @@
 package job
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/capstan-capi/capstan/phases/payload"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
 )
 
 const (
@@ -33,11 +37,11 @@ var looksSecret = []*regexp.Regexp{
 	regexp.MustCompile(`(://)[^/\s@]*:[^/\s@]*@`),
 }
 
-// secretFields are those of an install-config that hold credentials, on any platform.
-var secretFields = []string{"pullSecret", "password", "token", "apiKey", "kubeconfig", "clientSecret"}
+// secretFields are those of an install-config that hold credentials, on any platform, and that of keys in the installer's state.
+var secretFields = []string{"pullSecret", "password", "token", "apiKey", "kubeconfig", "clientSecret", "Key"}
 
-// Secrets are the texts of inputs that nobody may read in a log, the longest first.
-func Secrets(in *payload.Inputs) []string {
+// Secrets are the texts of a folder, as Folder returns it, that nobody may read in a log, the longest first.
+func Secrets(files map[string][]byte) []string {
 	found := map[string]bool{}
 	add := func(text string) {
 		for _, form := range forms(text) {
@@ -46,58 +50,70 @@ func Secrets(in *payload.Inputs) []string {
 			}
 		}
 	}
-	collectSecrets(in.Raw, add)
+	for _, data := range files {
+		documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+		for text, err := documents.Read(); err == nil; text, err = documents.Read() {
+			var tree any
+			if yaml.Unmarshal(text, &tree) == nil {
+				collectSecrets(tree, add)
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Keys(found), func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+}
+
+// collectSecrets finds the secret fields of a tree, and all that a Secret holds.
+func collectSecrets(tree any, add func(string)) {
+	switch tree := tree.(type) {
+	case map[string]any:
+		if tree["kind"] == "Secret" {
+			collectData(tree, add)
+		}
+		for name, value := range tree {
+			text, is := value.(string)
+			if !is || !slices.Contains(secretFields, name) {
+				collectSecrets(value, add)
+				continue
+			}
+			add(text)
+			if name == "pullSecret" {
+				collectAuths(text, add)
+			}
+		}
+	case []any:
+		for _, value := range tree {
+			collectSecrets(value, add)
+		}
+	}
+}
+
+func collectData(secret map[string]any, add func(string)) {
+	for _, field := range []string{"data", "stringData"} {
+		values, _ := secret[field].(map[string]any)
+		for _, value := range values {
+			text, _ := value.(string)
+			add(text)
+			if plain, err := base64.StdEncoding.DecodeString(text); err == nil && field == "data" {
+				add(string(plain))
+			}
+		}
+	}
+}
+
+func collectAuths(pullSecret string, add func(string)) {
 	var pull struct {
 		Auths map[string]struct {
 			Auth string `json:"auth"`
 		} `json:"auths"`
 	}
-	if json.Unmarshal([]byte(in.Config.PullSecret), &pull) == nil {
-		for _, entry := range pull.Auths {
-			add(entry.Auth)
-			if user, err := base64.StdEncoding.DecodeString(entry.Auth); err == nil {
-				_, password, _ := strings.Cut(string(user), ":")
-				add(password)
-			}
-		}
+	if json.Unmarshal([]byte(pullSecret), &pull) != nil {
+		return
 	}
-	for _, manifest := range in.Manifests {
-		if manifest.Object.GetKind() != "Secret" {
-			continue
-		}
-		for _, field := range []string{"data", "stringData"} {
-			values, _ := manifest.Object.Object[field].(map[string]any)
-			for _, value := range values {
-				text, _ := value.(string)
-				add(text)
-				if plain, err := base64.StdEncoding.DecodeString(text); err == nil && field == "data" {
-					add(string(plain))
-				}
-			}
-		}
-	}
-	all := make([]string, 0, len(found))
-	for text := range found {
-		all = append(all, text)
-	}
-	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
-	return all
-}
-
-// collectSecrets finds the secret fields of a tree.
-func collectSecrets(tree any, add func(string)) {
-	switch tree := tree.(type) {
-	case map[string]any:
-		for name, value := range tree {
-			if text, is := value.(string); is && slices.Contains(secretFields, name) {
-				add(text)
-				continue
-			}
-			collectSecrets(value, add)
-		}
-	case []any:
-		for _, value := range tree {
-			collectSecrets(value, add)
+	for _, entry := range pull.Auths {
+		add(entry.Auth)
+		if user, err := base64.StdEncoding.DecodeString(entry.Auth); err == nil {
+			_, password, _ := strings.Cut(string(user), ":")
+			add(password)
 		}
 	}
 }

@@ -12,7 +12,9 @@ import (
 
 func TestTail_takes_out_what_is_secret_in_the_inputs(t *testing.T) {
 	in := inputs(t, false, own)
-	secrets := Secrets(in)
+	files, err := Folder(in)
+	must(t, err)
+	secrets := Secrets(files)
 	log := strings.Join([]string{
 		"level=info msg=Credentials loaded from the pull secret " + in.Config.PullSecret,
 		"level=error msg=" + strconv.Quote(in.Config.PullSecret),
@@ -87,5 +89,14 @@ func TestTail_begins_at_a_line_where_a_log_is_endless(t *testing.T) {
 	tail := Tail([]byte(strings.Repeat(log, 2*logMost/len(log))), []string{"xxxxxx"})
 	if len(tail) > TailBytes || strings.Contains(tail, "xxxxxx") {
 		t.Errorf("it tells %d bytes", len(tail))
+	}
+}
+
+func TestSecrets_are_those_of_the_installers_state_too(t *testing.T) {
+	in := inputs(t, true)
+	files, err := Folder(in)
+	must(t, err)
+	if tail := Tail([]byte("x "+in.Config.PullSecret+" hunter2"), Secrets(files)); strings.Contains(tail, "hunter2") || strings.Contains(tail, "cHVsbGVy") {
+		t.Errorf("it tells %s", tail)
 	}
 }
