@@ -3,6 +3,7 @@ package privatecapi_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -14,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// busy is a user for whom the API server has no room: whatever is asked is put off.
+// busy is a user for whom the API server has room for one request at a time.
 const busy = "busy"
 
 func createBusy(ctx context.Context) {
@@ -48,6 +49,27 @@ func createBusy(ctx context.Context) {
 	Expect(err).NotTo(HaveOccurred())
 }
 
+// occupy has a request under way whose body does not end, which takes all the room that there is.
+func occupy(ctx context.Context, by *http.Client, host string) {
+	GinkgoHelper()
+	body, more := io.Pipe()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, host+"/apis/"+private+"/"+version+"/namespaces/default/machines", body)
+	Expect(err).NotTo(HaveOccurred())
+	request.Header.Set("Content-Type", "application/json")
+	ended := make(chan error, 1)
+	go func() {
+		response, err := by.Do(request)
+		if err == nil {
+			err = response.Body.Close()
+		}
+		ended <- err
+	}()
+	DeferCleanup(func() {
+		Expect(more.Close()).To(Succeed())
+		Eventually(ended, patience).Should(Receive())
+	})
+}
+
 var _ = Describe("An API server that has no room", func() {
 	It("has a client wait for as long as it says itself", func(ctx SpecContext) {
 		createBusy(ctx)
@@ -56,6 +78,7 @@ var _ = Describe("An API server that has no room", func() {
 		Expect(err).NotTo(HaveOccurred())
 		direct, err := rest.HTTPClientFor(config)
 		Expect(err).NotTo(HaveOccurred())
+		occupy(ctx, direct, config.Host)
 		var after string
 		eventually(ctx, "the API server to have no room", func(ctx context.Context) error {
 			request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+"/apis/"+private+"/"+version+"/machines", http.NoBody)
