@@ -110,7 +110,7 @@ var hazards = []hazard{
 	{
 		name: "a right taken away", doc: "For five minutes the operator may write nothing but its record.",
 		strikes: func(p *play, _ machine.Key) {
-			p.Forbid()
+			p.ForbidWrites()
 			for end := p.Now().Add(long); p.Now().Before(end); {
 				p.round()
 			}

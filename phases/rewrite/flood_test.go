@@ -11,8 +11,8 @@ import (
 // inputs is how many inputs of each content type are made.
 var inputs = flag.Int("inputs", 2000, "how `many` inputs of each content type TestEveryInput makes")
 
-// pieces are what decides, and what stands around it.
-var pieces = eachAsBytes([]string{
+// words are what decides, and what stands around it.
+var words = eachAsBytes([]string{
 	"cluster.x-k8s.io", "cluster.x-k8s.io/v1beta1", "cluster.hypershift.openshift.io", "cluster.hypershift.openshift.io/v1beta1", "platform-native.cluster.x-k8s.io/v1",
 	"infrastructure.", "machines.", "infrastructure.cluster.hypershift.openshift.io", "apiextensions.k8s.io", "customresourcedefinitions", `"apiVersion"`, `"apiGroup"`,
 	`"apiGroups"`, `"metadata"`, `"name"`, `"labels"`, `"annotations"`, `"fieldsV1"`, `"ownerReferences"`, `"managedFields"`, `"items"`, `"object"`, `"rows"`, `"spec"`,
@@ -52,7 +52,7 @@ func TestEveryInput(t *testing.T) {
 	} {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
-			flood.Run(t, flood.Source{Seeds: eachAsBytes(kind.seeds), Words: pieces}, *inputs, kind.check)
+			flood.Run(t, flood.Source{Seeds: eachAsBytes(kind.seeds), Words: words}, *inputs, kind.check)
 		})
 	}
 }

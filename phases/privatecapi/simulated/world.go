@@ -271,8 +271,8 @@ func (w *World) Refuse(verb phases.Verb, resource string) {
 	}
 }
 
-// Forbid has the machine have no right to write anything but its record, until its writes are accepted again.
-func (w *World) Forbid() {
+// ForbidWrites has the machine have no right to write anything but its record, until its writes are accepted again.
+func (w *World) ForbidWrites() {
 	w.server.refuse = func(o phases.Write) error {
 		return apierrors.NewForbidden(gr(o.Kind), o.Name, errors.New("a right was taken away"))
 	}
