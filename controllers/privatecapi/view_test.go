@@ -66,7 +66,11 @@ func TestLook_tells_since_when_the_record_is_so_and_not_the_condition(t *testing
 				if row.err != nil {
 					return false, row.err
 				}
-				storedOf(t, key, row.record).DeepCopyInto(into.(*corev1.ConfigMap)) //nolint:forcetypeassert // nothing else is asked for
+				stored, is := into.(*corev1.ConfigMap)
+				if !is {
+					t.Fatalf("asked for a %T", into)
+				}
+				storedOf(t, key, row.record).DeepCopyInto(stored)
 				return true, nil
 			}, key)
 			if err != nil {
