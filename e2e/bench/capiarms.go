@@ -135,7 +135,7 @@ func copying(kubeconfig string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("copying at http://%s\n", listener.Addr())
+	fmt.Fprintf(os.Stdout, "copying at http://%s\n", listener.Addr())
 	server := &http.Server{ReadHeaderTimeout: patience, Handler: &httputil.ReverseProxy{
 		Transport: transport, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
 	}}

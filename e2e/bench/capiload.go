@@ -39,7 +39,8 @@ func loadScenarios() []scenario {
 	} {
 		all = append(all, scenario{
 			"capi-proxy-throughput-" + one.name, fmt.Sprintf("%s of Machines of 4 KiB by %d clients at once, by capi-proxy", one.doc, loadClients),
-			[]target{atLeast(throughput, one.least)}, one.measure,
+			[]target{atLeast(throughput, one.least)},
+			one.measure,
 		})
 	}
 	return all

@@ -64,8 +64,13 @@ func TestQuantile_is_the_shortest_time_that_its_part_does_not_exceed(t *testing.
 		part float64
 		want time.Duration
 	}{
-		{hundred, middle, 51}, {hundred, p95, 96}, {hundred, p99, 100}, {hundred, 1, 100}, {hundred, 0, 1},
-		{[]time.Duration{7}, p95, 7}, {[]time.Duration{3, 1}, middle, 3},
+		{hundred, middle, 51},
+		{hundred, p95, 96},
+		{hundred, p99, 100},
+		{hundred, 1, 100},
+		{hundred, 0, 1},
+		{[]time.Duration{7}, p95, 7},
+		{[]time.Duration{3, 1}, middle, 3},
 	} {
 		if got := quantile(c.of, c.part); got != c.want {
 			t.Errorf("%v of %d: %d, want %d", c.part, len(c.of), got, c.want)
@@ -98,8 +103,11 @@ func TestTargets_of_figures_are_limits_from_above_or_below(t *testing.T) {
 		met  bool
 		name string
 	}{
-		{atMost(late, 1), true, "late <= 1 ms"}, {below(late, 1), false, "late < 1 ms"}, {atMost(late, 0.9), false, "late <= 0.9 ms"},
-		{atLeast(fast, 0.7), true, "fast >= 0.7"}, {atLeast(fast, 0.71), false, "fast >= 0.71"},
+		{atMost(late, 1), true, "late <= 1 ms"},
+		{below(late, 1), false, "late < 1 ms"},
+		{atMost(late, 0.9), false, "late <= 0.9 ms"},
+		{atLeast(fast, 0.7), true, "fast >= 0.7"},
+		{atLeast(fast, 0.71), false, "fast >= 0.71"},
 	} {
 		value, known := c.is.value(of, nil)
 		if !known || c.is.met(value) != c.met || c.is.name() != c.name {

@@ -27,7 +27,7 @@ func (p *Proxy) follow(response *http.Response, x *exchange, write func(io.Write
 func (p *Proxy) pass(w *teller, x *exchange) {
 	p.metrics.watches.Inc()
 	defer p.metrics.watches.Dec()
-	defer x.events.upstream.Close() //nolint:errcheck // nothing is read from it any more
+	defer x.events.upstream.Close()
 	err := w.FlushError()
 	if err == nil {
 		err = x.events.to(flushing{w})

@@ -13,7 +13,7 @@ func TestArguments_say_again_what_was_asked_for(t *testing.T) {
 		for _, turn := range []struct {
 			arguments func() []string
 			into      *command.Flags
-		}{{func() []string { return asked }, &first}, {func() []string { return first.Arguments() }, &again}} {
+		}{{func() []string { return asked }, &first}, {first.Arguments, &again}} {
 			cmd := command.New(func(_ context.Context, f *command.Flags) error {
 				*turn.into = *f
 				return nil
