@@ -65,7 +65,7 @@ func addLater(ctx context.Context, name string) error {
 	stored := slices.IndexFunc(versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Storage })
 	later := *versions[stored].DeepCopy()
 	later.Name, later.Storage = laterVersion, false
-	definition.Spec.Versions = append(versions, later)
+	definition.Spec.Versions = append(definition.Spec.Versions, later)
 	// The version is the stored one by another name, and no manager could convert it.
 	definition.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
 	return api.Update(ctx, definition)

@@ -160,7 +160,7 @@ func TestMigration_ends_as_the_matrix_says_whatever_goes_wrong_in_whichever_stat
 				if want := h.expect(c); p.ends(key) != want {
 					t.Errorf("it ended %s, not %s; states %v; marks %v", p.ends(key), want, p.visited, p.Annotations(key))
 				}
-				p.losesNothing(key, was)
+				p.losesNothing(was)
 			})
 		}
 	}
@@ -183,7 +183,7 @@ func (p *play) ends(key machine.Key) end {
 }
 
 // losesNothing checks that nothing was lost, whatever the end is, and that the cloud was not called.
-func (p *play) losesNothing(key machine.Key, was before) {
+func (p *play) losesNothing(was before) {
 	p.t.Helper()
 	is, _, _ := p.ObjectsIn(phases.ControlPlaneNamespace("clusters", "a"))
 	for name := range was.objects {
