@@ -1,7 +1,6 @@
 package simulated
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -14,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -74,122 +72,6 @@ func refOf(k phases.Kind, namespace, name string) ref {
 
 func gr(k phases.Kind) schema.GroupResource {
 	return schema.GroupResource{Group: k.Group, Resource: k.Resource}
-}
-
-func (s *server) unavailable() error {
-	return apierrors.NewServiceUnavailable("the API server is away")
-}
-
-// Kinds are those of Cluster API.
-func (s *server) Kinds(context.Context) ([]phases.Kind, error) {
-	if s.down {
-		return nil, s.unavailable()
-	}
-	return slices.Clone(s.kinds), nil
-}
-
-// Get reads one object.
-func (s *server) Get(_ context.Context, k phases.Kind, namespace, name string) (*unstructured.Unstructured, error) {
-	if s.down {
-		return nil, s.unavailable()
-	}
-	if k.Resource == phases.HostedClusters.Resource {
-		s.got++
-	}
-	o := s.objects[refOf(k, namespace, name)]
-	if o == nil {
-		return nil, apierrors.NewNotFound(gr(k), name)
-	}
-	return o.DeepCopy(), nil
-}
-
-// List reads the objects of a kind, sorted by name.
-func (s *server) List(_ context.Context, k phases.Kind, namespace, selector string) ([]*unstructured.Unstructured, error) {
-	if s.down {
-		return nil, s.unavailable()
-	}
-	selects, err := labels.Parse(selector)
-	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
-	}
-	var found []*unstructured.Unstructured
-	for at, o := range s.objects {
-		if at.group == k.Group && at.resource == k.Resource && (namespace == "" || at.namespace == namespace) && selects.Matches(labels.Set(o.GetLabels())) {
-			found = append(found, o.DeepCopy())
-		}
-	}
-	slices.SortFunc(found, func(a, b *unstructured.Unstructured) int {
-		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
-	})
-	return found, nil
-}
-
-// Dependents are the objects of other groups that have owners.
-func (s *server) Dependents(_ context.Context, namespace string) ([]phases.Dependent, error) {
-	if s.down {
-		return nil, s.unavailable()
-	}
-	if s.many {
-		return nil, fmt.Errorf("listing secrets: %w", &phases.TooManyError{Kind: secrets, Most: 20_000})
-	}
-	var found []phases.Dependent
-	for _, at := range s.sorted() {
-		o := s.objects[at]
-		if at.namespace != namespace || phases.SideOf(at.group) != "" || len(o.GetOwnerReferences()) == 0 {
-			continue
-		}
-		found = append(found, phases.Dependent{
-			Kind:   phases.Kind{Group: at.group, Resource: at.resource, Kind: o.GetKind(), Versions: []string{versionOf(o)}, Namespaced: true},
-			Object: &unstructured.Unstructured{Object: map[string]any{"apiVersion": o.GetAPIVersion(), "kind": o.GetKind(), "metadata": o.DeepCopy().Object["metadata"]}},
-		})
-	}
-	return found, nil
-}
-
-func versionOf(o *unstructured.Unstructured) string { return o.GroupVersionKind().Version }
-
-func (s *server) sorted() []ref {
-	return slices.SortedFunc(maps.Keys(s.objects), func(a, b ref) int {
-		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.group, b.group), cmp.Compare(a.resource, b.resource), cmp.Compare(a.name, b.name))
-	})
-}
-
-// Probe reads as a component does through the proxy.
-func (s *server) Probe(ctx context.Context, _ string, k phases.Kind, namespace string) ([]*unstructured.Unstructured, error) {
-	private := k
-	private.Group = phases.Counterpart(k.Group)
-	list, err := s.List(ctx, private, namespace, "")
-	for i := range list {
-		list[i] = phases.SeenByClient(list[i])
-	}
-	return list, err
-}
-
-// May says that everything is allowed but what is forbidden.
-func (s *server) May(_ context.Context, account, verb string, k phases.Kind, _ string) (bool, error) {
-	if s.down {
-		return false, s.unavailable()
-	}
-	return account == "" || !s.forbidden[verb+" "+k.Resource+"."+k.Group], nil
-}
-
-// MayBecome says that every account may be spoken as but those that are forbidden.
-func (s *server) MayBecome(_ context.Context, account string) (bool, error) {
-	if s.down {
-		return false, s.unavailable()
-	}
-	return !s.forbidden["impersonate "+account], nil
-}
-
-// Unserved says that all webhooks are served.
-func (s *server) Unserved(_ context.Context, namespace string) ([]string, error) {
-	if s.down {
-		return nil, s.unavailable()
-	}
-	if namespace == s.unasked {
-		return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "endpointslices"}, "", nil)
-	}
-	return nil, nil
 }
 
 // Write makes a write of the machine, with the faults that are asked for.
