@@ -5,12 +5,23 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/capstan-capi/capstan/cmd/capi-proxy/command"
 )
+
+// It stays on the thread that the process began with, before anything else runs: that thread alone knows which signal the process is
+// to get when its parent ends, and the program goes on as the thread that it is run by.
+var _ = func() bool {
+	proxy := len(os.Args) > 1 && os.Args[1] == command.Name
+	if proxy {
+		runtime.LockOSThread()
+	}
+	return proxy
+}()
 
 // capiProxyCommand puts the binary that serves in the place of this process: one is beside each component, and has no more in
 // memory than it needs.
