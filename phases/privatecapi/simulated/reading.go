@@ -104,22 +104,6 @@ func (s *server) Probe(ctx context.Context, _ string, k phases.Kind, namespace s
 	return list, err
 }
 
-// May says that everything is allowed but what is forbidden.
-func (s *server) May(_ context.Context, account, verb string, k phases.Kind, _ string) (bool, error) {
-	if s.down {
-		return false, s.unavailable()
-	}
-	return account == "" || !s.forbidden[verb+" "+k.Resource+"."+k.Group], nil
-}
-
-// MayBecome says that every account may be spoken as but those that are forbidden.
-func (s *server) MayBecome(_ context.Context, account string) (bool, error) {
-	if s.down {
-		return false, s.unavailable()
-	}
-	return !s.forbidden["impersonate "+account], nil
-}
-
 // Unserved says that all webhooks are served.
 func (s *server) Unserved(_ context.Context, namespace string) ([]string, error) {
 	if s.down {

@@ -106,15 +106,6 @@ func (s *server) Write(_ context.Context, w phases.Write) (*unstructured.Unstruc
 	return o, err
 }
 
-// ownersDenied is what an API server says, before any policy is asked, where a component names an owner or a finalizer that it may not.
-func ownersDenied(w phases.Write) error {
-	o := unstructured.Unstructured{Object: w.Body}
-	if len(o.GetOwnerReferences())+len(o.GetFinalizers()) == 0 {
-		return nil
-	}
-	return apierrors.NewForbidden(gr(w.Kind), w.Name, fmt.Errorf("cannot set an ownerRef on a resource you can't delete"))
-}
-
 // fenced says that the fence denies a write.
 func (s *server) fenced(w phases.Write, account string) error {
 	side := phases.SideOf(w.Kind.Group)
