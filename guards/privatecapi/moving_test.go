@@ -135,6 +135,8 @@ func TestFits_asks_each_state_for_its_stages(t *testing.T) {
 	check(t, map[string]answers{
 		"a turn is asked for before anything is locked":     {fits(Checking), old, machine.Yes, ""},
 		"a turn that has passed":                            {fits(Locking), with(old, func(f *Facts) { f.Turn.Ours = false }), machine.No, "comes first"},
+		"a target that is not empty before it is locked":    {fits(Locking), with(old, func(f *Facts) { f.Private.Objects = 1 }), machine.No, "1 private objects"},
+		"a finalizer before anything is locked":             {fits(Locking), with(old, func(f *Facts) { f.Cluster.Bound = true }), machine.No, "finalizer"},
 		"unlocking what is free":                            {fits(Unlocking), old, machine.Yes, ""},
 		"a lock that was taken away":                        {fits(Copying), old, machine.No, "not locked"},
 		"a lock of another":                                 {fits(Copying), with(moving, func(f *Facts) { f.Marks.Companion.ID = "there/1" }), machine.No, "another installation"},

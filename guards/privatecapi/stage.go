@@ -69,8 +69,11 @@ func Fits(state machine.State, f Facts) machine.Answer {
 	switch {
 	case !f.Seen:
 		return machine.SayUnknown("the HostedCluster has not been looked at yet")
-	case state == Checking, state == Locking && !f.Marks.Locked():
+	case state == Checking:
 		return TurnIsOurs.Answer(f)
+	case state == Locking && !f.Marks.Locked():
+		// A record that was restored may be ahead of the checks: what is at the target then is no copy of this move's.
+		return machine.All(TurnIsOurs, Consistent).Answer(f)
 	case state == Unlocking && !f.Marks.Locked():
 		return machine.SayYes("")
 	case only == nil && conditional.stages == nil:

@@ -278,7 +278,7 @@ func (w *works) RemoveSource(context.Context) (machine.Result, error) {
 			return nil
 		}
 		return w.write(&p.version, false, func() { p.is = pause{} }) // it goes with the objects
-	}, func() error {
+	}, func() error { return w.unpause(w.target()) }, func() error { // which a record that was forged may have left out
 		return w.deploy(func(c *component) {
 			c.autoscaler, c.replicas, c.equipped, c.noted = autoscaling, replicas, w.target() == guards.ToPrivate, nil
 		})
