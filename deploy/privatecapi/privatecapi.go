@@ -23,6 +23,19 @@ func Definitions() ([]*unstructured.Unstructured, error) { return parse("crds.ya
 // LegacyOperator is what lets the operator retire HyperShift's old one, which kustomization.yaml does not list.
 func LegacyOperator() ([]*unstructured.Unstructured, error) { return parse("legacy-operator.yaml") }
 
+// Moving are the objects that a move of a hosted cluster needs: the fence, and the operator's rights, also on HyperShift's old one.
+func Moving() ([]*unstructured.Unstructured, error) {
+	var all []*unstructured.Unstructured
+	for _, name := range []string{"fence.yaml", "migration.yaml", "trials.yaml", "legacy-operator.yaml"} {
+		objects, err := parse(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, objects...)
+	}
+	return all, nil
+}
+
 // Objects are those of every file that kustomization.yaml lists, in the order of that list.
 func Objects() ([]*unstructured.Unstructured, error) {
 	text, err := files.ReadFile("kustomization.yaml")

@@ -70,23 +70,14 @@ func movingMachines(ctx context.Context, b *bench) ([]sample, error) {
 // prepareMoves makes what a move needs, hosted clusters of all sizes, and then the programme that has them moved: what is born
 // after it has private types from the start.
 func (s *stage) prepareMoves(ctx context.Context) error {
-	shipped, err := privatecapi.Objects()
-	if err != nil {
-		return err
-	}
 	if err := s.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "hypershift"}}); err != nil {
 		return err
 	}
-	legacy, err := privatecapi.LegacyOperator()
+	needed, err := privatecapi.Moving()
 	if err != nil {
 		return err
 	}
-	for _, o := range shipped {
-		if named := o.GetName() == "capstan-private-capi-fence" || o.GetName() == "capstan-private-capi"; named && o.GetKind() != "PrometheusRule" {
-			legacy = append(legacy, o)
-		}
-	}
-	for _, o := range legacy {
+	for _, o := range needed {
 		if err := s.Client.Create(ctx, o); err != nil {
 			return fmt.Errorf("creating %s %s: %w", o.GetKind(), o.GetName(), err)
 		}

@@ -47,7 +47,7 @@ func Begin(ctx context.Context, env *harness.Environment, bin string) (*World, e
 	if err := w.createNamespace(ctx, oldOperator.Namespace, nil); err != nil {
 		return nil, err
 	}
-	shipped, err := Shipped()
+	shipped, err := privatecapi.Moving()
 	if err != nil {
 		return nil, err
 	}
@@ -68,23 +68,6 @@ var oldOperator = metav1.ObjectMeta{Namespace: "hypershift", Name: "operator"}
 // OldOperator is the operator's flag that names the Deployment of HyperShift's old operator.
 func OldOperator() string {
 	return "--legacy-operator=" + oldOperator.Namespace + "/" + oldOperator.Name
-}
-
-// Shipped are the objects of deploy/privatecapi that a move needs: the fence, and the operator's rights, also on the old operator.
-func Shipped() ([]*Object, error) {
-	all, err := privatecapi.Objects()
-	if err != nil {
-		return nil, err
-	}
-	var needed []*Object
-	for _, o := range all {
-		named := o.GetName() == "capstan-private-capi-fence" || o.GetName() == "capstan-private-capi"
-		if named && o.GetKind() != "PrometheusRule" {
-			needed = append(needed, o)
-		}
-	}
-	legacy, err := privatecapi.LegacyOperator()
-	return append(needed, legacy...), err
 }
 
 // Create makes an object as an administrator does; afterwards it is as it is stored.

@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/capstan-capi/capstan/deploy/privatecapi"
 	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
@@ -200,7 +201,9 @@ var _ = Describe("a hosted cluster", Ordered, func() {
 	It("waits while the programme or it itself is paused, and says so", func(ctx SpecContext) {
 		Expect(env.Begin(ctx, harness.World{})).To(Succeed())
 		Expect(env.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "hypershift"}})).To(Succeed())
-		for _, o := range shippedFor() {
+		needed, err := privatecapi.Moving()
+		Expect(err).NotTo(HaveOccurred())
+		for _, o := range needed {
 			Expect(env.Client.Create(ctx, o)).To(Succeed())
 		}
 		installPlatforms(ctx)
@@ -212,7 +215,6 @@ var _ = Describe("a hosted cluster", Ordered, func() {
 		Expect(env.Client.Create(ctx, &corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Namespace: harness.OperatorNamespace, Name: "capstan-private-capi"}, Data: map[string]string{"paused": "true"},
 		})).To(Succeed())
-		var err error
 		began, err = env.Cluster.Mark(ctx)
 		Expect(err).NotTo(HaveOccurred())
 		metrics, err = env.NewMetrics(ctx)

@@ -6,7 +6,6 @@ package migration_test
 
 import (
 	"context"
-	"slices"
 	"testing"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/klog/v2"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
@@ -123,21 +121,4 @@ func eventually(ctx context.Context, what string, attempt func(context.Context) 
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	Expect(harness.Eventually(ctx, what, attempt)).To(Succeed())
-}
-
-// shippedFor are the objects of deploy/privatecapi that a move needs: the fence, and the operator's rights, also on the old operator.
-func shippedFor() []*unstructured.Unstructured {
-	GinkgoHelper()
-	all, err := privatecapi.Objects()
-	Expect(err).NotTo(HaveOccurred())
-	var needed []*unstructured.Unstructured
-	for _, o := range all {
-		named := slices.Contains([]string{"capstan-private-capi-fence", "capstan-private-capi", "capstan-private-capi-trials"}, o.GetName())
-		if named && o.GetKind() != "PrometheusRule" {
-			needed = append(needed, o)
-		}
-	}
-	legacy, err := privatecapi.LegacyOperator()
-	Expect(err).NotTo(HaveOccurred())
-	return append(needed, legacy...)
 }
