@@ -1,6 +1,7 @@
 package bootimage
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,14 +13,15 @@ import (
 
 func TestHeard_targets_wake_at_once_for_an_open_gate_and_later_for_a_closed_one(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		board, woken := bootboard.New(), 0
-		board.OnNews(heard(board, clock.RealClock{}, func() { woken++ }))
-		after := func(what string, wait time.Duration, want int) {
+		var woken atomic.Int32
+		board := bootboard.New()
+		board.OnNews(heard(board, clock.RealClock{}, func() { woken.Add(1) }))
+		after := func(what string, wait time.Duration, want int32) {
 			t.Helper()
 			<-time.After(wait)
 			synctest.Wait()
-			if woken != want {
-				t.Errorf("%s: woken %d times, not %d", what, woken, want)
+			if got := woken.Load(); got != want {
+				t.Errorf("%s: woken %d times, not %d", what, got, want)
 			}
 		}
 		board.Post(bootboard.Verdict{Known: true, Why: "on its way", News: "a"})
