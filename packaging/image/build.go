@@ -79,10 +79,13 @@ func read(path string) (Program, error) {
 	return Program{Name: filepath.Base(path), Content: content, Build: b}, err
 }
 
-// with says that another binary was built from the same, for the same.
+// with says that another binary was built from the same, for the same. One of the two may be of a module within the other's.
 func (b *Build) with(other *Build) bool {
-	return b.String() == other.String() && b.Platform() == other.Platform() && b.Go == other.Go && b.Module == other.Module
+	return b.String() == other.String() && b.Platform() == other.Platform() && b.Go == other.Go && (within(b.Module, other.Module) || within(other.Module, b.Module))
 }
+
+// within says that a module is another one, or lies in it, as one does that is built from the same repository.
+func within(module, other string) bool { return strings.HasPrefix(module+"/", other+"/") }
 
 func buildOf(info *debug.BuildInfo) (*Build, error) {
 	settings := map[string]string{}
@@ -107,7 +110,8 @@ func buildOf(info *debug.BuildInfo) (*Build, error) {
 		Commit: settings["vcs.revision"], Time: committed.UTC(), Modified: settings["vcs.modified"] == "true",
 		OS: settings["GOOS"], Arch: settings["GOARCH"], Go: info.GoVersion, Module: info.Main.Path,
 	}
-	b.Modules = info.Deps
+	// The repository's own code is no dependency of a module within it.
+	b.Modules = slices.DeleteFunc(slices.Clone(info.Deps), func(m *debug.Module) bool { return within(b.Module, m.Path) })
 	return b, nil
 }
 

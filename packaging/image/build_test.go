@@ -53,14 +53,17 @@ func TestRead_refuses_what_does_not_belong_into_one_image(t *testing.T) {
 		"another platform": func(o *Build) { o.Arch = "arm64" },
 		"another Go":       func(o *Build) { o.Go = "go1.26.9" },
 		"another module":   func(o *Build) { o.Module = "example.com/m" },
+		"one like it":      func(o *Build) { o.Module += "-other" },
 	} {
 		o := testBuild()
 		if other(o); b.with(o) {
 			t.Errorf("%s is let in", what)
 		}
 	}
-	if !b.with(testBuild()) {
-		t.Error("the same build is refused")
+	inside := testBuild()
+	inside.Module += "/cmd/inside"
+	if !b.with(testBuild()) || !b.with(inside) || !inside.with(b) {
+		t.Error("the same build is refused, or one of a module within it")
 	}
 	if _, err := Read(nil); err == nil {
 		t.Error("no binary is let in")
