@@ -32,6 +32,12 @@ func TestBuild_refuses_a_binary_that_an_image_cannot_run_or_nobody_can_trace(t *
 	if created(b) != "2026-11-22T16:00:56Z" || b.String() != "01d932c8a5c9-dirty" || b.Platform() != "linux/arm64" {
 		t.Errorf("got %s, %s, %s", created(b), b, b.Platform())
 	}
+	inside := info("none", "")
+	inside.Main.Path = "example.com/m/cmd/inside"
+	inside.Deps = []*debug.Module{{Path: "example.com/m", Replace: &debug.Module{Path: "../../"}}, {Path: "example.com/mine", Version: "v1.0.0"}}
+	if b, err := buildOf(inside); err != nil || len(b.Modules) != 1 || b.Modules[0].Path != "example.com/mine" {
+		t.Errorf("of a module within its repository it depends on %v: %v", b.Modules, err)
+	}
 	for _, c := range []struct{ key, value, want string }{
 		{"CGO_ENABLED", "1", "CGO_ENABLED=0"},
 		{"-trimpath", "", "build it with -trimpath"},
