@@ -8,10 +8,11 @@ set -eu
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+commit=$(git rev-parse HEAD) # whoever commits meanwhile changes nothing
 
 for clone in a/capstan another/folder/of/capstan; do
 	git clone -q . "$folder/$clone"
-	git -C "$folder/$clone" checkout -q "$(git rev-parse HEAD)"
+	git -C "$folder/$clone" checkout -q "$commit"
 	# Of a pipe only the last status would count.
 	make --no-print-directory -C "$folder/$clone" image >"$folder/said" || { cat "$folder/said" && echo "no image was made in $clone" >&2 && exit 1; }
 	digest=$(tail -n 1 "$folder/said")
