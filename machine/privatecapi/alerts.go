@@ -12,7 +12,7 @@ const stuck = time.Hour
 // Who is called to what.
 var (
 	hasFailed = machine.Alert{
-		Name: "CapstanPrivateCAPIFailed", Severity: machine.Warning, After: time.Minute,
+		Name: "CapstanPrivateCAPIFailed", Severity: machine.Warning, After: 10 * time.Minute,
 		Summary: "A HostedCluster was not moved to private Cluster API types, and stays as it was",
 	}
 	isHeld = machine.Alert{
@@ -20,7 +20,7 @@ var (
 		Summary: "A HostedCluster is locked by another than Capstan, and nobody reconciles it",
 	}
 	isAmbiguous = machine.Alert{
-		Name: "CapstanPrivateCAPIAmbiguous", Severity: machine.Critical, After: 5 * time.Minute,
+		Name: "CapstanPrivateCAPIAmbiguous", Severity: machine.Critical, After: 10 * time.Minute,
 		Summary: "The marks and the Cluster API objects of a HostedCluster contradict each other",
 	}
 	commitIsBlocked = machine.Alert{
