@@ -13,6 +13,7 @@ import (
 	"github.com/capstan-capi/capstan/deploy/privatecapi"
 	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/e2e/harness"
+	"github.com/capstan-capi/capstan/e2e/hostedworld"
 )
 
 // moveSizes are how many Machines the hosted clusters have that move.
@@ -34,7 +35,7 @@ const (
 // movingMachines has the operator move hosted clusters of several sizes, and asks whether the time that each is locked grows in line
 // with its Machines. It moves each once, however many runs there are: what is judged is not one time, but all of them together.
 func movingMachines(ctx context.Context, b *bench) ([]sample, error) {
-	definitions, err := moveDefinitions()
+	definitions, err := hostedworld.DefinitionsWith("testmachines", "TestMachine")
 	if err != nil {
 		return nil, err
 	}

@@ -9,12 +9,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/capstan-capi/capstan/deploy/privatecapi"
 )
 
 const (
@@ -24,60 +20,6 @@ const (
 	providerPrefix  = "infrastructure."
 	capiVersion     = "v1beta2"
 )
-
-// moveDefinitions are those of the kinds that move, in both groups: the core's with their real schema and one version, and one of a
-// provider. HyperShift's cannot be had: its HostedCluster keeps whatever it is given.
-func moveDefinitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	shipped, err := privatecapi.Definitions()
-	if err != nil {
-		return nil, err
-	}
-	all := []*apiextensionsv1.CustomResourceDefinition{
-		loose(hypershiftGroup, "v1beta1", "hostedclusters", "HostedCluster"),
-		loose(providerPrefix+standardGroup, capiVersion, "testmachines", "TestMachine"), loose(providerPrefix+privateGroup, capiVersion, "testmachines", "TestMachine"),
-	}
-	for _, text := range shipped {
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(text.Object, crd); err != nil {
-			return nil, fmt.Errorf("reading the definition %s: %w", text.GetName(), err)
-		}
-		switch crd.Spec.Names.Plural {
-		case "clusters", "machinesets", "machines":
-			all = append(all, alone(crd, privateGroup), alone(crd, standardGroup))
-		}
-	}
-	return all, nil
-}
-
-// alone is a definition in a group, with one version.
-func alone(crd *apiextensionsv1.CustomResourceDefinition, group string) *apiextensionsv1.CustomResourceDefinition {
-	made := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: crd.Spec.Names.Plural + "." + group}, Spec: *crd.Spec.DeepCopy()}
-	made.Spec.Group, made.Spec.Conversion, made.Spec.Versions = group, nil, nil
-	for _, v := range crd.Spec.Versions {
-		if v.Name == capiVersion {
-			v.Storage, v.Served = true, true
-			made.Spec.Versions = append(made.Spec.Versions, *v.DeepCopy())
-		}
-	}
-	return made
-}
-
-// loose is a definition that keeps whatever fields it is given.
-func loose(group, version, plural, kind string) *apiextensionsv1.CustomResourceDefinition {
-	keeps := true
-	return &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: plural + "." + group},
-		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: group, Scope: apiextensionsv1.NamespaceScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Kind: kind, ListKind: kind + "List"},
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-				Name: version, Served: true, Storage: true,
-				Schema:       &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &keeps}},
-				Subresources: &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}},
-			}},
-		},
-	}
-}
 
 // hosted makes a hosted cluster and what belongs to it.
 type hosted struct {

@@ -27,13 +27,18 @@ var moved = map[string]string{"clusters": "Cluster", "machinesets": "MachineSet"
 // Definitions are those of Cluster API on both sides, with a provider's that has its machines in memory, and the stand-in for
 // HyperShift's, which keeps whatever fields it is given.
 func Definitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	return DefinitionsWith("inmemorymachines", inMemoryMachine)
+}
+
+// DefinitionsWith are the same with another provider's kind of machines, which keeps whatever fields it is given, too.
+func DefinitionsWith(machines, machine string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	shipped, err := privatecapi.Definitions()
 	if err != nil {
 		return nil, err
 	}
-	all := []*apiextensionsv1.CustomResourceDefinition{loose(HyperShift, "v1beta1", "hostedclusters", "HostedCluster")}
+	all := []*apiextensionsv1.CustomResourceDefinition{Loose(HyperShift, "v1beta1", "hostedclusters", "HostedCluster")}
 	for _, group := range []string{Standard, Private} {
-		all = append(all, loose(infrastructure+group, version, "inmemorymachines", inMemoryMachine))
+		all = append(all, Loose(infrastructure+group, version, machines, machine))
 	}
 	for _, object := range shipped {
 		definition := &apiextensionsv1.CustomResourceDefinition{}
@@ -60,8 +65,8 @@ func alone(of *apiextensionsv1.CustomResourceDefinition, group string) *apiexten
 	return made
 }
 
-// loose is a definition that keeps whatever fields it is given.
-func loose(group, version, plural, kind string) *apiextensionsv1.CustomResourceDefinition {
+// Loose is a definition that keeps whatever fields it is given.
+func Loose(group, version, plural, kind string) *apiextensionsv1.CustomResourceDefinition {
 	keeps := true
 	return &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: plural + "." + group},

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
+	"github.com/capstan-capi/capstan/e2e/hostedworld"
 	"github.com/capstan-capi/capstan/e2e/providers"
 )
 
@@ -106,7 +107,7 @@ func platformDefinitions(ctx context.Context) (all []*apiextensionsv1.CustomReso
 		at := slices.IndexFunc(built, func(b providers.Profile) bool { return b.Component == p.component })
 		if at < 0 {
 			for _, s := range p.shapes {
-				all = append(all, loose(provider+standard, p.version, s.resource(), s.kind), loose(provider+private, p.version, s.resource(), s.kind))
+				all = append(all, hostedworld.Loose(provider+standard, p.version, s.resource(), s.kind), hostedworld.Loose(provider+private, p.version, s.resource(), s.kind))
 			}
 			continue
 		}
@@ -122,7 +123,7 @@ func platformDefinitions(ctx context.Context) (all []*apiextensionsv1.CustomReso
 		all = append(all, found...)
 	}
 	for _, s := range agentShapes {
-		all = append(all, loose(agents, version, s.resource(), s.kind))
+		all = append(all, hostedworld.Loose(agents, version, s.resource(), s.kind))
 	}
 	return all
 }

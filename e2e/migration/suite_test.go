@@ -11,14 +11,12 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/klog/v2"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/capstan-capi/capstan/deploy/privatecapi"
 	"github.com/capstan-capi/capstan/e2e/harness"
+	"github.com/capstan-capi/capstan/e2e/hostedworld"
 )
 
 const (
@@ -48,8 +46,9 @@ func TestMigration(t *testing.T) {
 var _ = BeforeSuite(func(ctx SpecContext) {
 	ctrllog.SetLogger(klog.NewKlogr())
 	Expect(harness.Built(bin)).To(Succeed())
-	var err error
-	env, err = harness.Start(ctx, harness.Options{Bin: bin, Definitions: definitions()})
+	definitions, err := hostedworld.DefinitionsWith("testmachines", "TestMachine")
+	Expect(err).NotTo(HaveOccurred())
+	env, err = harness.Start(ctx, harness.Options{Bin: bin, Definitions: definitions})
 	Expect(err).NotTo(HaveOccurred())
 	objects, err = dynamic.NewForConfig(env.Cluster.Config())
 	Expect(err).NotTo(HaveOccurred())
@@ -61,59 +60,7 @@ var _ = AfterSuite(func() {
 	}
 })
 
-// kinds of Cluster API are the core's that the suite moves, in their real schema, and one of a provider.
-var kinds = map[string]string{"clusters": "Cluster", "machinesets": "MachineSet", "machines": "Machine"}
-
 const provider = "infrastructure."
-
-// definitions are those of both sides, and the stand-in for HyperShift's.
-func definitions() []*apiextensionsv1.CustomResourceDefinition {
-	GinkgoHelper()
-	shipped, err := privatecapi.Definitions()
-	Expect(err).NotTo(HaveOccurred())
-	var all []*apiextensionsv1.CustomResourceDefinition
-	for _, text := range shipped {
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		Expect(fromUntyped(text, crd)).To(Succeed())
-		if kinds[crd.Spec.Names.Plural] == "" {
-			continue
-		}
-		all = append(all, alone(crd, private), alone(crd, standard))
-	}
-	return append(all,
-		loose(hypershift, "v1beta1", "hostedclusters", "HostedCluster"),
-		loose(provider+standard, version, "testmachines", "TestMachine"), loose(provider+private, version, "testmachines", "TestMachine"))
-}
-
-// alone is a definition in a group, with one version.
-func alone(crd *apiextensionsv1.CustomResourceDefinition, group string) *apiextensionsv1.CustomResourceDefinition {
-	made := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: crd.Spec.Names.Plural + "." + group}, Spec: *crd.Spec.DeepCopy()}
-	made.Spec.Group, made.Spec.Conversion, made.Spec.Versions = group, nil, nil
-	for _, v := range crd.Spec.Versions {
-		if v.Name == version {
-			v.Storage, v.Served = true, true
-			made.Spec.Versions = append(made.Spec.Versions, *v.DeepCopy())
-		}
-	}
-	return made
-}
-
-// loose is a definition that keeps whatever fields it is given.
-func loose(group, version, plural, kind string) *apiextensionsv1.CustomResourceDefinition {
-	keeps := true
-	return &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: plural + "." + group},
-		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: group, Scope: apiextensionsv1.NamespaceScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Kind: kind, ListKind: kind + "List"},
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-				Name: version, Served: true, Storage: true,
-				Schema:       &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &keeps}},
-				Subresources: &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}},
-			}},
-		},
-	}
-}
 
 // eventually repeats an attempt until it returns nil.
 func eventually(ctx context.Context, what string, attempt func(context.Context) error) {
