@@ -12,7 +12,11 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/records"
+	"github.com/capstan-capi/capstan/phases/standing"
 )
+
+// Condition is what is told of one thing.
+type Condition = standing.Condition
 
 // Store keeps records in the status of their objects.
 type Store = records.OwnStatus[guards.Facts, Works, *v1alpha1.OpenShiftControlPlane]
@@ -24,7 +28,7 @@ func NewStore(c client.Client, conditions func(Snapshot) []Condition, now func()
 		func(o *v1alpha1.OpenShiftControlPlane) (*runtime.RawExtension, *[]metav1.Condition) {
 			return &o.Status.Machine, &o.Status.Conditions
 		},
-		func(s Snapshot) []metav1.Condition { return Written(conditions(s)) }, now,
+		func(s Snapshot) []metav1.Condition { return standing.Written(conditions(s)) }, now,
 	).With(
 		func(from, to *v1alpha1.OpenShiftControlPlane) { from.Status.DeepCopyInto(&to.Status) },
 		func(o *v1alpha1.OpenShiftControlPlane, s Snapshot) bool { return note(o, s, now()) },
@@ -45,7 +49,7 @@ func Standing(s Snapshot) guards.Facts {
 func note(o *v1alpha1.OpenShiftControlPlane, s Snapshot, now time.Time) (different bool) {
 	before := o.Status.DeepCopy()
 	record := o.Status.Machine
-	o.Status.StateStatus = Told(s.Record)
+	o.Status.StateStatus = standing.Told(s.Record)
 	o.Status.Machine = record
 	o.Status.ObservedGeneration = o.Generation
 	facts := Standing(s)
@@ -88,10 +92,10 @@ func noteBootstrap(o *v1alpha1.OpenShiftControlPlane, facts guards.Facts, now ti
 		b.MachineRef.UID = marks.Bootstrap
 	}
 	if marks.Finished && b.CompletedAt == nil {
-		b.CompletedAt = second(now)
+		b.CompletedAt = standing.Second(now)
 	}
 	if marks.Finished && b.DeletedAt == nil && !facts.Object.Retain && guards.BootstrapIsGone.Answer(facts).Truth == machine.Yes {
-		b.DeletedAt = second(now)
+		b.DeletedAt = standing.Second(now)
 	}
 	o.Status.Bootstrap = b
 }
