@@ -24,3 +24,12 @@ const (
 
 // ManifestsDirectoryAnnotation says on a Secret of manifests where they go: manifests or openshift.
 const ManifestsDirectoryAnnotation = "manifests.capstan.openshift.io/directory"
+
+// Annotations of the Secrets that a payload is kept in.
+const (
+	// PayloadInputsAnnotation is the digest of the inputs that a payload was made of, PayloadNotAfterAnnotation until when machines
+	// can be started with it, in the form of RFC 3339, and PayloadSumAnnotation the sha256 of its Ignition config in hex.
+	PayloadInputsAnnotation   = "capstan.openshift.io/payload-inputs"
+	PayloadNotAfterAnnotation = "capstan.openshift.io/payload-not-after"
+	PayloadSumAnnotation      = "capstan.openshift.io/payload-sha256"
+)

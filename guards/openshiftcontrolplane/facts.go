@@ -106,6 +106,8 @@ type Inputs struct {
 type Payload struct {
 	// Roles are the three Ignition configs, Done those that are there, whole and valid.
 	Roles Tally `yaml:"roles"`
+	// NotAfter is until when machines can be started with it, zero while that is not known.
+	NotAfter time.Time `yaml:"notAfter"`
 	// Ending says that it would end before the bootstrap has to be over.
 	Ending bool `yaml:"ending"`
 }

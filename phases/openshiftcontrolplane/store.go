@@ -61,18 +61,21 @@ func note(o *v1alpha1.OpenShiftControlPlane, s Snapshot, now time.Time) (differe
 		yes := true
 		o.Status.Initialization.ControlPlaneInitialized = &yes // never unset
 	}
-	notePayload(o, marks)
+	notePayload(o, marks, facts.Payload.NotAfter)
 	noteBootstrap(o, facts, now)
 	return !equality.Semantic.DeepEqual(before, &o.Status)
 }
 
-// notePayload says of which frozen inputs the payload is.
-func notePayload(o *v1alpha1.OpenShiftControlPlane, marks guards.Marks) {
+// notePayload says of which frozen inputs the payload is, and until when machines can be started with it.
+func notePayload(o *v1alpha1.OpenShiftControlPlane, marks guards.Marks, notAfter time.Time) {
 	switch {
 	case marks.Inputs == "":
 		o.Status.Payload = nil
 	case o.Status.Payload == nil || o.Status.Payload.Digest != marks.Inputs:
 		o.Status.Payload = &v1alpha1.PayloadStatus{Digest: marks.Inputs, Engine: o.Spec.Ignition.Engine}
+	}
+	if o.Status.Payload != nil && !notAfter.IsZero() {
+		o.Status.Payload.NotAfter = second(notAfter)
 	}
 }
 
