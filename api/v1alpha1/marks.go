@@ -22,6 +22,13 @@ const (
 	BootstrapFinishedMark = "capstan.openshift.io/bootstrap-finished"
 )
 
+// PayloadURLAnnotation is set by people on the Secret of a payload that is too large to be handed to a machine: where they have uploaded
+// the Ignition config to, byte by byte. It counts where spec.ignition.delivery is Stub.
+const PayloadURLAnnotation = "capstan.openshift.io/payload-url"
+
+// OverridesKey is where a Secret has Ignition that spec.overridesSecretRef has merged.
+const OverridesKey = "value"
+
 // ManifestsDirectoryAnnotation says on a Secret of manifests where they go: manifests or openshift.
 const ManifestsDirectoryAnnotation = "manifests.capstan.openshift.io/directory"
 

@@ -15,6 +15,7 @@ import (
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	guards "github.com/capstan-capi/capstan/guards/openshiftconfig"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/payload"
 	"github.com/capstan-capi/capstan/phases/records"
 )
 
@@ -60,7 +61,7 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, Wo
 
 // read compares the data Secret with what it should be.
 func (p *Pass) read(ctx context.Context) error {
-	from, err := p.sources(ctx, p.phases.Live)
+	from, err := p.sources(ctx, p.phases.Client, p.phases.Live)
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (p *Pass) wanted() *corev1.Secret {
 			Labels: map[string]string{clusterv1.ClusterNameLabel: p.Machine.Spec.ClusterName},
 		},
 		Type: clusterv1.ClusterSecretType,
-		Data: map[string][]byte{v1alpha1.DataKey: p.data, v1alpha1.FormatKey: []byte(v1alpha1.IgnitionFormat)},
+		Data: map[string][]byte{payload.ValueKey: p.data, payload.FormatKey: []byte(payload.Format)},
 	}
 }
 

@@ -17,12 +17,11 @@ import (
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/payload"
 )
 
 const (
 	pointer   = `{"ignition":{"version":"3.2.0","config":{"merge":[{"source":"https://api-int.a.example.com:22623/config/master"}]}}}`
-	stub      = `{"ignition":{"version":"3.2.0","config":{"replace":{"source":"https://a.example.com/b","verification":{"hash":"sha512-` + sum + `"}}}}}`
-	sum       = `cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e`
 	overrides = `{"ignition":{"version":"3.1.0"},"passwd":{"users":[{"name":"core"}]}}`
 )
 
@@ -65,15 +64,19 @@ func newWorld(t *testing.T, change func(*v1alpha1.OpenShiftConfig, *clusterv1.Ma
 
 func same(*v1alpha1.OpenShiftConfig, *clusterv1.Machine) {}
 
-// payload is a Secret of the control plane's.
-func payload(role v1alpha1.Role, config string) *corev1.Secret {
+// made is a Secret of the control plane's.
+func made(role v1alpha1.Role, config string) *corev1.Secret {
 	yes := true
+	data, err := payload.Packed([]byte(config))
+	if err != nil {
+		panic(err)
+	}
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: "fleet", Name: v1alpha1.PayloadSecretName("a", role),
+			Namespace: "fleet", Name: payload.SecretName("a", payload.Role(role)),
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: planeKind, Name: "a", UID: "p1", Controller: &yes}},
 		},
-		Data: map[string][]byte{v1alpha1.DataKey: []byte(config)},
+		Data: data,
 	}
 }
 
@@ -96,7 +99,7 @@ func (w *world) stored() *corev1.Secret {
 }
 
 func TestPublishData_stores_what_a_machine_is_started_with(t *testing.T) {
-	w := newWorld(t, same, payload(v1alpha1.MasterRole, pointer))
+	w := newWorld(t, same, made(v1alpha1.MasterRole, pointer))
 	p := w.look()
 	if f := p.Facts(); !f.Payload.There || f.Payload.Digest == "" || !f.Secret.Known || f.Secret.There {
 		t.Fatalf("seen was %+v", f)
@@ -117,7 +120,7 @@ func TestPublishData_stores_what_a_machine_is_started_with(t *testing.T) {
 }
 
 func TestPublishData_gives_an_altered_Secret_the_same_bytes_and_leaves_the_rest_of_it(t *testing.T) {
-	w := newWorld(t, same, payload(v1alpha1.MasterRole, pointer))
+	w := newWorld(t, same, made(v1alpha1.MasterRole, pointer))
 	if _, err := w.look().PublishData(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +142,7 @@ func TestPublishData_gives_an_altered_Secret_the_same_bytes_and_leaves_the_rest_
 }
 
 func TestPublishData_makes_a_Secret_of_another_type_anew(t *testing.T) {
-	w := newWorld(t, same, payload(v1alpha1.MasterRole, pointer))
+	w := newWorld(t, same, made(v1alpha1.MasterRole, pointer))
 	if _, err := w.look().PublishData(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +163,7 @@ func TestPublishData_makes_a_Secret_of_another_type_anew(t *testing.T) {
 
 func TestPublishData_never_overwrites_what_is_somebody_elses(t *testing.T) {
 	theirs := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "a-0"}, Data: map[string][]byte{"value": []byte(pointer)}}
-	w := newWorld(t, same, payload(v1alpha1.MasterRole, pointer), theirs)
+	w := newWorld(t, same, made(v1alpha1.MasterRole, pointer), theirs)
 	p := w.look()
 	_, err := p.PublishData(t.Context())
 	if conflict := (ConflictError{}); !errors.As(err, &conflict) || p.Facts().Secret.Right {
@@ -178,11 +181,11 @@ func TestPublishData_merges_what_the_spec_names(t *testing.T) {
 	more := func(text string) *corev1.Secret {
 		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "more"}, Data: map[string][]byte{"value": []byte(text)}}
 	}
-	w := newWorld(t, named, payload(v1alpha1.MasterRole, pointer))
+	w := newWorld(t, named, made(v1alpha1.MasterRole, pointer))
 	if f := w.look().Facts(); f.Payload.There || !strings.Contains(f.Payload.Missing, "Secret more") {
 		t.Errorf("without the Secret: %+v", f.Payload)
 	}
-	w = newWorld(t, named, payload(v1alpha1.MasterRole, pointer), more(overrides))
+	w = newWorld(t, named, made(v1alpha1.MasterRole, pointer), more(overrides))
 	if _, err := w.look().PublishData(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -191,26 +194,49 @@ func TestPublishData_merges_what_the_spec_names(t *testing.T) {
 	}
 	for name, row := range map[string]struct{ payload, more string }{
 		"overrides that are not valid": {pointer, `{"ignition":{"version":"9.9.9"}}`},
-		"a stub, which replaces all":   {stub, overrides},
 		"a payload that is not valid":  {`{}`, overrides},
 	} {
-		p := newWorld(t, named, payload(v1alpha1.MasterRole, row.payload), more(row.more)).look()
+		p := newWorld(t, named, made(v1alpha1.MasterRole, row.payload), more(row.more)).look()
 		if _, err := p.PublishData(t.Context()); !machine.IsTerminal(err) || !p.Facts().Secret.Known || p.Facts().Payload.Digest == "" {
 			t.Errorf("%s: %v, with %+v", name, err, p.Facts())
 		}
 	}
 }
 
-func TestPublishData_refuses_what_fits_into_no_Secret(t *testing.T) {
+func TestPublishData_has_a_machine_fetch_what_fits_into_no_Secret(t *testing.T) {
 	large := `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/a","contents":{"source":"data:,` + strings.Repeat("a", 1<<20) + `"}}]}}`
-	p := newWorld(t, same, payload(v1alpha1.MasterRole, large)).look()
+	uploaded := made(v1alpha1.MasterRole, large)
+	uploaded.Annotations = map[string]string{v1alpha1.PayloadURLAnnotation: "https://a.example.com/master.ign"}
+	plane := &v1alpha1.OpenShiftControlPlane{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "a"}}
+	byStub := plane.DeepCopy()
+	byStub.Spec.Ignition.Delivery = v1alpha1.StubDelivery
+
+	p := newWorld(t, same, plane, uploaded).look()
 	if _, err := p.PublishData(t.Context()); !machine.IsTerminal(err) || !strings.Contains(err.Error(), "spec.ignition.delivery") {
-		t.Errorf("got %v", err)
+		t.Errorf("by a Secret: %v", err)
+	}
+	if f := newWorld(t, same, byStub, made(v1alpha1.MasterRole, large)).look().Facts().Payload; f.There || !strings.Contains(f.Missing, v1alpha1.PayloadURLAnnotation) {
+		t.Errorf("before it is uploaded: %+v", f)
+	}
+	w := newWorld(t, same, byStub, uploaded)
+	if _, err := w.look().PublishData(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := string(w.stored().Data["value"])
+	if !strings.Contains(got, `"source":"https://a.example.com/master.ign"`) || !strings.Contains(got, "sha512-") || len(got) > 1<<10 {
+		t.Errorf("the stub is %s", machine.Shorten(got, 500))
+	}
+	named := func(c *v1alpha1.OpenShiftConfig, _ *clusterv1.Machine) {
+		c.Spec.OverridesSecretRef = &v1alpha1.LocalReference{Name: "more"}
+	}
+	more := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "more"}, Data: map[string][]byte{"value": []byte(overrides)}}
+	if _, err := newWorld(t, named, byStub, uploaded, more).look().PublishData(t.Context()); !machine.IsTerminal(err) {
+		t.Errorf("with overrides: %v", err)
 	}
 }
 
 func TestObserve_says_what_is_missing(t *testing.T) {
-	others := payload(v1alpha1.MasterRole, pointer)
+	others := made(v1alpha1.MasterRole, pointer)
 	others.OwnerReferences = nil
 	for name, row := range map[string]struct {
 		change func(*v1alpha1.OpenShiftConfig, *clusterv1.Machine)
@@ -219,10 +245,10 @@ func TestObserve_says_what_is_missing(t *testing.T) {
 	}{
 		"the payload":          {same, nil, "OpenShiftControlPlane a has not made the Ignition config of a master yet"},
 		"a payload of its own": {same, []client.Object{others}, "has not made"},
-		"one of another role":  {same, []client.Object{payload(v1alpha1.WorkerRole, pointer)}, "of a master"},
+		"one of another role":  {same, []client.Object{made(v1alpha1.WorkerRole, pointer)}, "of a master"},
 		"that of a named control plane": {func(c *v1alpha1.OpenShiftConfig, _ *clusterv1.Machine) {
 			c.Spec.ControlPlaneRef = &v1alpha1.LocalReference{Name: "b"}
-		}, []client.Object{payload(v1alpha1.MasterRole, pointer)}, "OpenShiftControlPlane b"},
+		}, []client.Object{made(v1alpha1.MasterRole, pointer)}, "OpenShiftControlPlane b"},
 		"a Cluster": {func(_ *v1alpha1.OpenShiftConfig, m *clusterv1.Machine) { m.Spec.ClusterName = "d" }, nil, "which Cluster"},
 	} {
 		w := newWorld(t, row.change, row.more...)
@@ -237,7 +263,7 @@ func TestObserve_says_what_is_missing(t *testing.T) {
 }
 
 func TestObserve_asks_for_no_Secret_once_the_machine_was_started(t *testing.T) {
-	w := newWorld(t, func(_ *v1alpha1.OpenShiftConfig, m *clusterv1.Machine) { m.Status.NodeRef.Name = "n" }, payload(v1alpha1.MasterRole, pointer))
+	w := newWorld(t, func(_ *v1alpha1.OpenShiftConfig, m *clusterv1.Machine) { m.Status.NodeRef.Name = "n" }, made(v1alpha1.MasterRole, pointer))
 	p := w.look()
 	if w.secrets != 0 || p.Facts().Payload.Known {
 		t.Errorf("it asked %d times, and has seen %+v", w.secrets, p.Facts().Payload)

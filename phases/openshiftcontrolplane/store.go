@@ -75,7 +75,7 @@ func notePayload(o *v1alpha1.OpenShiftControlPlane, marks guards.Marks, notAfter
 		o.Status.Payload = &v1alpha1.PayloadStatus{Digest: marks.Inputs, Engine: o.Spec.Ignition.Engine}
 	}
 	if o.Status.Payload != nil && !notAfter.IsZero() {
-		o.Status.Payload.NotAfter = second(notAfter)
+		o.Status.Payload.NotAfter = standing.Second(notAfter)
 	}
 }
 
