@@ -26,6 +26,8 @@ type Facts struct {
 	// Provisioned are the control-plane Machines that have their infrastructure, without the bootstrap's.
 	Provisioned Tally `yaml:"provisioned"`
 	Guest       Guest `yaml:"guest"`
+	// Kubeconfig is what the guest is asked by.
+	Kubeconfig Kubeconfig `yaml:"kubeconfig"`
 	// Upgrade, Scaling and Remediation are what an installed cluster may be asked for.
 	Upgrade     Wish `yaml:"upgrade"`
 	Scaling     Wish `yaml:"scaling"`
@@ -138,6 +140,21 @@ type Guest struct {
 	Nodes Tally `yaml:"nodes"`
 	// Operators are the ClusterVersion and all ClusterOperators, Done those that are Available and not Degraded.
 	Operators Tally `yaml:"operators"`
+	// Version is that of Kubernetes, DistributionVersion that of OpenShift, empty while they are not known.
+	Version             string `yaml:"version"`
+	DistributionVersion string `yaml:"distributionVersion"`
+}
+
+// Kubeconfig is the Secret that the guest is asked by. Known is false until it was looked for.
+type Kubeconfig struct {
+	Known bool `yaml:"known"`
+	// There says that it is there and can be used, Problem why it cannot.
+	There   bool   `yaml:"there"`
+	Problem string `yaml:"problem"`
+	// External says that somebody else has made it, who renews it, too.
+	External bool `yaml:"external"`
+	// NotAfter is until when its certificates are valid, zero for one without.
+	NotAfter time.Time `yaml:"notAfter"`
 }
 
 // Wish is something that an installed cluster may be asked for. Known is false until it was looked at.

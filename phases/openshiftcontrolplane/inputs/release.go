@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
+	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/phases/images"
+	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/phases/payload"
 	"github.com/capstan-capi/capstan/phases/payload/builtin"
 	"github.com/capstan-capi/capstan/phases/release"
@@ -39,9 +41,28 @@ func (s *Seen) release(ctx context.Context, in *payload.Inputs) (release.Release
 	return found, nil
 }
 
+// Asked is what spec.releaseImage of an installed cluster names, asked with the install-config's access if that is still there.
+func (r *Resolver) Asked(ctx context.Context, look phases.Look) (release.Release, error) {
+	s := &Seen{r: r, look: look, memory: r.remembered(look), facts: &guards.Facts{}}
+	if replicas := look.Plane.Spec.Replicas; replicas != nil {
+		s.facts.Object.Replicas = int(*replicas)
+	}
+	in, _, err := s.documents(ctx)
+	if err != nil {
+		return release.Release{}, err
+	}
+	if in == nil {
+		in = &payload.Inputs{}
+	}
+	return s.release(ctx, in)
+}
+
 // access is how an install-config says that images are reached.
 func access(in *payload.Inputs) images.Access {
-	a := images.Access{Credentials: []images.Document{{From: "the pull secret of the install-config", Data: []byte(in.Config.PullSecret)}}}
+	var a images.Access
+	if secret := in.Config.PullSecret; secret != "" {
+		a.Credentials = []images.Document{{From: "the pull secret of the install-config", Data: []byte(secret)}}
+	}
 	if bundle := in.Config.AdditionalTrustBundle; bundle != "" {
 		a.CAs = []images.Document{{From: "the trust bundle of the install-config", Data: []byte(bundle)}}
 	}
