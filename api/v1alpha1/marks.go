@@ -40,3 +40,10 @@ const (
 	PayloadNotAfterAnnotation = "capstan.openshift.io/payload-not-after"
 	PayloadSumAnnotation      = "capstan.openshift.io/payload-sha256"
 )
+
+// RoleLabel says on the objects of a control-plane machine what it is started as: bootstrap or master. The bootstrap Machine has
+// Cluster API's label of control-plane Machines, too, so that load balancers know it.
+const RoleLabel = "capstan.openshift.io/role"
+
+// Finalizer keeps an OpenShiftControlPlane until all that was made for it is gone.
+const Finalizer = "openshiftcontrolplane.cluster.openshift.io"
