@@ -8,7 +8,6 @@ import (
 	"github.com/capstan-capi/capstan/controllers/house"
 )
 
-
 // clusterMatters lets through what is read of a Cluster: Cluster API writes to its status more often than that changes.
 var clusterMatters = house.Changed(func(c *clusterv1.Cluster) any {
 	return []any{c.UID, c.Generation, c.Annotations, c.Labels, c.DeletionTimestamp, c.Status.Initialization, standing(c.Status.Conditions)}

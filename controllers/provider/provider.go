@@ -10,10 +10,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/rest"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	"github.com/capstan-capi/capstan/controllers/house"
@@ -67,4 +70,25 @@ func Calls() []machine.Call {
 		calls = append(calls, part.View.Calls...)
 	}
 	return calls
+}
+
+// Cache keeps what is read, of one namespace or of all if that is empty. Of our own kinds it has those objects only whose label for it
+// has a value, if one is given: of others nothing is known, so that nothing is done with them.
+func Cache(config *rest.Config, namespace, watchFilter string) cache.Options {
+	o := Kinds().Cache(config)
+	o.ReaderFailOnMissingInformer = true // else a read of any other kind would keep all of its objects
+	if namespace != "" {
+		o.DefaultNamespaces = map[string]cache.Config{namespace: {}}
+	}
+	if watchFilter == "" {
+		return o
+	}
+	for object, by := range o.ByObject {
+		switch object.(type) {
+		case *v1alpha1.OpenShiftControlPlane, *v1alpha1.OpenShiftConfig:
+			by.Label = labels.SelectorFromSet(labels.Set{clusterv1.WatchLabel: watchFilter})
+			o.ByObject[object] = by
+		}
+	}
+	return o
 }
