@@ -6,5 +6,5 @@ import "embed"
 
 // Files are those that kustomize reads, with the folders that they are in.
 //
-//go:embed crd default manager rbac
+//go:embed crd default installer manager rbac
 var Files embed.FS
