@@ -57,9 +57,20 @@ func note(o *v1alpha1.OpenShiftControlPlane, s Snapshot, now time.Time) (differe
 		yes := true
 		o.Status.Initialization.ControlPlaneInitialized = &yes // never unset
 	}
+	noteVersions(o, facts.Guest)
 	notePayload(o, marks, facts.Payload.NotAfter)
 	noteBootstrap(o, facts, now)
 	return !equality.Semantic.DeepEqual(before, &o.Status)
+}
+
+// noteVersions says what the guest has told last of its versions.
+func noteVersions(o *v1alpha1.OpenShiftControlPlane, guest guards.Guest) {
+	if guest.Version != "" {
+		o.Status.Version = guest.Version
+	}
+	if guest.DistributionVersion != "" {
+		o.Status.DistributionVersion = guest.DistributionVersion
+	}
 }
 
 // notePayload says of which frozen inputs the payload is, and until when machines can be started with it.
