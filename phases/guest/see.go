@@ -72,3 +72,9 @@ func (p *Poller) machines(ctx context.Context, look phases.Look) ([]ofMachine, e
 	slices.SortFunc(all, func(a, b ofMachine) int { return cmp.Compare(a.machine, b.machine) })
 	return all, nil
 }
+
+// EtcdMembers are the members of the guest's etcd, as its ConfigMap openshift-etcd/etcd-endpoints lists them by their addresses. They
+// are known under management Managed only, once they were read.
+func (s *Seen) EtcdMembers() (addresses []string, known bool) {
+	return s.sight.endpoints, s.sight.endpoints != nil
+}
