@@ -204,9 +204,9 @@ func TestGuest_is_silent_after_five_minutes_without_an_answer(t *testing.T) {
 func TestGuest_members_of_etcd_are_read_where_somebody_acts_on_them(t *testing.T) {
 	w := connected(t)
 	w.guest.set(endpointsPath, is(corev1.ConfigMap{Data: map[string]string{"b": "10.0.0.2\n", "a": "10.0.0.1"}}))
+	w.guest.set(etcdPath, is(etcdSays(operatorv1.ConditionTrue, "2 members are available")))
 	w.ask(finished)
-	seen, _ := w.see(finished)
-	if _, known := seen.EtcdMembers(); known {
+	if seen, _ := w.see(finished); seen.Etcd().Known {
 		t.Error("under Handover they are known")
 	}
 	plane := asked()
@@ -214,7 +214,49 @@ func TestGuest_members_of_etcd_are_read_where_somebody_acts_on_them(t *testing.T
 	plane.Spec.Management = v1alpha1.Managed
 	must(t, w.plane.Update(t.Context(), plane))
 	w.ask(finished)
-	seen, _ = w.see(finished)
-	members, known := seen.EtcdMembers()
-	equal(t, "members", fmt.Sprint(members, known), "[10.0.0.1 10.0.0.2] true")
+	seen, _ := w.see(finished)
+	equal(t, "etcd", seen.Etcd(), Etcd{Known: true, Endpoints: []string{"10.0.0.1", "10.0.0.2"}})
+	w.guest.set(endpointsPath, nil)
+	w.ask(finished)
+	if seen, _ := w.see(finished); seen.Etcd().Known {
+		t.Error("nobody lists them, and they are known")
+	}
+}
+
+func etcdSays(status operatorv1.ConditionStatus, message string) *operatorv1.Etcd {
+	etcd := &operatorv1.Etcd{}
+	etcd.Status.Conditions = []operatorv1.OperatorCondition{{Type: membersAvailable, Status: status, Message: message}}
+	return etcd
+}
+
+func TestEtcd_says_which_members_are_not_healthy(t *testing.T) {
+	const yes, no = operatorv1.ConditionTrue, operatorv1.ConditionFalse
+	for name, row := range map[string]struct {
+		etcd *operatorv1.Etcd
+		want Etcd
+	}{
+		"all are":                    {etcdSays(yes, "3 members are available"), Etcd{Known: true}},
+		"one is not":                 {etcdSays(yes, "2 of 3 members are available, n2 is unhealthy"), Etcd{Known: true, Unhealthy: []string{"n2"}}},
+		"two are not":                {etcdSays(no, "1 of 3 members are available, n2 has not started, n1 is unhealthy"), Etcd{Known: true, Unhealthy: []string{"n1", "n2"}}},
+		"other words":                {etcdSays(yes, "n2 sleeps"), Etcd{Known: true, Problem: "its etcd says: n2 sleeps"}},
+		"other words beside":         {etcdSays(yes, "2 of 3 members are available, n2 is unhealthy, n1 sleeps"), Etcd{Known: true, Unhealthy: []string{"n2"}, Problem: "its etcd says: 2 of 3 members are available, n2 is unhealthy, n1 sleeps"}},
+		"not available, though all":  {etcdSays(no, "3 members are available"), Etcd{Known: true, Problem: "its etcd says: 3 members are available"}},
+		"fewer, and nobody is named": {etcdSays(yes, "2 of 3 members are available"), Etcd{Known: true, Problem: "its etcd says: 2 of 3 members are available"}},
+		"nothing":                    {&operatorv1.Etcd{}, Etcd{Known: true, Problem: "its etcds/cluster has no condition EtcdMembersAvailable"}},
+	} {
+		equal(t, name, membersOf(row.etcd), row.want)
+	}
+}
+
+func TestGuest_tells_of_Nodes_once_they_were_read(t *testing.T) {
+	w := connected(t, controlPlane("a-0", "n0", "dev://0"))
+	w.guest.set(nodesPath+"/n0", is(nodeIs("n0", "dev://0", corev1.ConditionTrue)))
+	seen, _ := w.see()
+	if _, known := seen.Nodes(); known {
+		t.Error("nobody was asked, and they are known")
+	}
+	w.ask()
+	seen, _ = w.see()
+	nodes, known := seen.Nodes()
+	equal(t, "Nodes", fmt.Sprint(nodes, known), "[{n0 dev://0 true}] true")
 }
