@@ -9,17 +9,18 @@ import (
 
 // The conditions of an OpenShiftControlPlane. Those that KubeadmControlPlane has, too, have its names.
 const (
-	Available          = "Available"
-	Initialized        = "Initialized"
-	Remediating        = "Remediating"
-	Deleting           = "Deleting"
-	Paused             = "Paused"
-	InputsValid        = "InputsValid"
-	InputsDrifted      = "InputsDrifted"
-	IgnitionAvailable  = "IgnitionAvailable"
-	BootstrapComplete  = "BootstrapComplete"
-	BootstrapRemoved   = "BootstrapRemoved"
-	OperatorsAvailable = "OperatorsAvailable"
+	Available           = "Available"
+	Initialized         = "Initialized"
+	Remediating         = "Remediating"
+	Deleting            = "Deleting"
+	Paused              = "Paused"
+	InputsValid         = "InputsValid"
+	InputsDrifted       = "InputsDrifted"
+	IgnitionAvailable   = "IgnitionAvailable"
+	KubeconfigAvailable = "KubeconfigAvailable"
+	BootstrapComplete   = "BootstrapComplete"
+	BootstrapRemoved    = "BootstrapRemoved"
+	OperatorsAvailable  = "OperatorsAvailable"
 )
 
 // told are the conditions that a question answers.
@@ -34,6 +35,7 @@ var told = []struct {
 	{InputsValid, machine.Any(guards.InputsAreFrozen, guards.InputsAreResolved)}, // what becomes of frozen ones is a drift
 	{InputsDrifted, guards.InputsHaveDrifted},
 	{IgnitionAvailable, guards.PayloadStands},
+	{KubeconfigAvailable, guards.KubeconfigStands},
 	{BootstrapComplete, guards.IsFinished},
 	{BootstrapRemoved, machine.All(guards.IsFinished, guards.BootstrapIsGone)},
 	{OperatorsAvailable, guards.GuestIsHealthy},

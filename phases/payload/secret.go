@@ -24,10 +24,12 @@ const (
 var Roles = []Role{Bootstrap, Master, Worker}
 
 const (
-	// ValueKey is the key of a config in a Secret, FormatKey that of its format, which is Format.
-	ValueKey  = "value"
+	// ValueKey is the key of a config in a Secret.
+	ValueKey = "value"
+	// FormatKey is the key of its format, which is Format.
 	FormatKey = "format"
-	Format    = "ignition"
+	// Format is that of all configs.
+	Format = "ignition"
 	// PackedKey is the key of a config that is too large for a Secret as it is, compressed by gzip.
 	PackedKey = "value.gz"
 
