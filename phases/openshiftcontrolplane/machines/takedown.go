@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -105,9 +106,25 @@ func (s *Seen) takeDown(ctx context.Context, d *doing) (gone bool, err error) {
 func (s *Seen) removeMachines(ctx context.Context, all []*clusterv1.Machine, d *doing) error {
 	var errs error
 	for _, one := range all {
-		errs = errors.Join(errs, s.release(ctx, one, d), s.remove(ctx, metaOf(machines, one.ObjectMeta), d))
+		errs = errors.Join(errs, s.unbind(ctx, one, d), s.remove(ctx, metaOf(machines, one.ObjectMeta), d))
 	}
 	return errs
+}
+
+// unbind takes off a Machine what its deletion would wait for. Where the OpenShiftControlPlane goes, too, Cluster API drains no Node of
+// it; where an attempt is cleared away, that has to be said: its guest may never answer.
+func (s *Seen) unbind(ctx context.Context, one *clusterv1.Machine, d *doing) error {
+	before := one.DeepCopy()
+	delete(one.Annotations, hook)
+	if !s.facts.Object.Deleting {
+		metav1.SetMetaDataAnnotation(&one.ObjectMeta, clusterv1.ExcludeNodeDrainingAnnotation, "")
+		metav1.SetMetaDataAnnotation(&one.ObjectMeta, clusterv1.ExcludeWaitForNodeVolumeDetachAnnotation, "")
+	}
+	if equality.Semantic.DeepEqual(before, one) {
+		return nil
+	}
+	_, err := s.patch(ctx, one, before, d)
+	return err
 }
 
 // afresh is the same look with lists of the API server itself.
