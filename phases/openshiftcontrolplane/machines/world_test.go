@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -74,7 +75,11 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		scheme.AddKnownTypeWithName(infraGV.WithKind(kind+"List"), &unstructured.UnstructuredList{})
 	}
 	w := &world{t: t, left: -1, created: map[string][]types.UID{}}
-	w.api = fake.NewClientBuilder().WithScheme(scheme).
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{infraGV, clusterv1.GroupVersion, v1alpha1.GroupVersion, batchv1.SchemeGroupVersion, corev1.SchemeGroupVersion})
+	for kind := range scheme.AllKnownTypes() {
+		mapper.Add(kind, meta.RESTScopeNamespace)
+	}
+	w.api = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).
 		WithStatusSubresource(&clusterv1.Machine{}, &v1alpha1.OpenShiftControlPlane{}).
 		WithObjects(objects...).Build()
 	w.client = interceptor.NewClient(w.api.(client.WithWatch), w.watched())
@@ -212,6 +217,11 @@ func (w *world) machine(name string) *clusterv1.Machine {
 	return object
 }
 
+// blank is a Machine of a name that was not read.
+func (*world) blank(name string) *clusterv1.Machine {
+	return &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: name}}
+}
+
 func (w *world) plane() *v1alpha1.OpenShiftControlPlane {
 	w.t.Helper()
 	object := &v1alpha1.OpenShiftControlPlane{}
@@ -259,6 +269,9 @@ func (w *world) clusterAPI() {
 			w.end(one)
 			continue
 		}
+		if isProvisioned(one) {
+			continue
+		}
 		change(w, one, func(m *clusterv1.Machine) {
 			controllerutil.AddFinalizer(m, clusterv1.MachineFinalizer)
 			yes := true
@@ -270,10 +283,14 @@ func (w *world) clusterAPI() {
 	}
 }
 
-func (w *world) parts(one *clusterv1.Machine) []client.Object {
-	infra := &unstructured.Unstructured{}
+func (*world) parts(one *clusterv1.Machine) []client.Object {
+	infra, config := &unstructured.Unstructured{}, &v1alpha1.OpenShiftConfig{}
 	infra.SetGroupVersionKind(infraKind)
-	return []client.Object{infra, &v1alpha1.OpenShiftConfig{}}
+	for _, part := range []client.Object{infra, config} {
+		part.SetNamespace(one.Namespace)
+		part.SetName(one.Name)
+	}
+	return []client.Object{infra, config}
 }
 
 func (w *world) takeOver(one *clusterv1.Machine) {
@@ -295,8 +312,6 @@ func (w *world) end(one *clusterv1.Machine) {
 		return
 	}
 	for _, part := range w.parts(one) {
-		part.SetNamespace(one.Namespace)
-		part.SetName(one.Name)
 		if err := w.api.Delete(w.t.Context(), part); client.IgnoreNotFound(err) != nil {
 			w.t.Fatal(err)
 		}
