@@ -81,7 +81,7 @@ func (s *Seen) dressOthers(ctx context.Context, one *clusterv1.Machine, role v1a
 		if !s.isOurs(before) || equality.Semantic.DeepEqual(before, object) {
 			continue
 		}
-		if err := s.maker.client.Patch(ctx, object, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		if err := client.IgnoreNotFound(s.maker.client.Patch(ctx, object, client.MergeFrom(before))); err != nil {
 			return fmt.Errorf("updating %s %s: %w", kind.Kind, key, err)
 		}
 	}

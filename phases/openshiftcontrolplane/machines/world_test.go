@@ -180,6 +180,14 @@ func (w *world) must(works ...work) {
 	}
 }
 
+// again does a work twice.
+func (w *world) again(work work) {
+	w.t.Helper()
+	for range 2 {
+		w.must(work)
+	}
+}
+
 // all are the names of all objects of the kinds that works make, with what tells one from another.
 func (w *world) all() []string {
 	w.t.Helper()
@@ -250,7 +258,7 @@ func change[O client.Object](w *world, object O, how func(O)) {
 		w.t.Fatal(err)
 	}
 	status.SetResourceVersion(object.GetResourceVersion())
-	if err := w.api.Status().Update(w.t.Context(), status); client.IgnoreNotFound(err) != nil {
+	if err := client.IgnoreNotFound(w.api.Status().Update(w.t.Context(), status)); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -312,7 +320,7 @@ func (w *world) end(one *clusterv1.Machine) {
 		return
 	}
 	for _, part := range w.parts(one) {
-		if err := w.api.Delete(w.t.Context(), part); client.IgnoreNotFound(err) != nil {
+		if err := client.IgnoreNotFound(w.api.Delete(w.t.Context(), part)); err != nil {
 			w.t.Fatal(err)
 		}
 	}
