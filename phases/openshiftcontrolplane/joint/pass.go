@@ -70,10 +70,24 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, ph
 	if pass.guest, err = p.Guests.See(ctx, look, &pass.facts); err != nil {
 		return guards.Facts{}, nil, err
 	}
+	pass.machines.Hear(heard(pass.guest))
 	if pass.inputs, err = p.Inputs.See(ctx, look, &pass.facts); err != nil {
 		return guards.Facts{}, nil, err
 	}
 	return pass.facts, pass, nil
+}
+
+// heard is what a guest says of its machines, for who works on them.
+func heard(from *guest.Seen) machines.Guest {
+	nodes, known := from.Nodes()
+	etcd := from.Etcd()
+	to := machines.Guest{
+		Known: known, Etcd: machines.Etcd{Known: etcd.Known, Endpoints: etcd.Endpoints, Unhealthy: etcd.Unhealthy, Problem: etcd.Problem},
+	}
+	for _, node := range nodes {
+		to.Nodes = append(to.Nodes, machines.Node{Name: node.Name, ProviderID: node.ProviderID, Ready: node.Ready})
+	}
+	return to
 }
 
 // recall copies into the facts what the record remembers: works ask for the state that they are done in. A record that cannot be read
