@@ -35,8 +35,9 @@ help: ## Show this list.
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r target intent; do printf '  %-16s %s\n' "$$target" "$$intent"; done
 
 .PHONY: build
-build: $(PROGRESS) ## Build bin/capstan, bin/capstan-stub, bin/capi-proxy, bin/capi-shim and bin/manifests-gen, and bin/capstan-e2e, whose clock tests can set.
+build: $(PROGRESS) ## Build bin/capstan, bin/capstan-provider, bin/capstan-stub, bin/capi-proxy, bin/capi-shim and bin/manifests-gen, and bin/capstan-e2e, whose clock tests can set.
 	@$(PROGRESS) capstan $(BUILD) -tags=$(LEAN) -o=bin/ ./cmd/capstan
+	@$(PROGRESS) capstan-provider $(BUILD) -tags=$(LEAN) -o=bin/ ./cmd/capstan-provider
 	@$(PROGRESS) capstan-stub $(BUILD) -o=bin/ ./cmd/capstan-stub
 	@$(PROGRESS) capi-proxy $(BUILD) -tags=$(LEAN) -o=bin/ ./cmd/capi-proxy
 	@$(PROGRESS) capi-shim go build -C=cmd/capi-shim -buildvcs=false -tags=$(LEAN) -o=../../bin/ .
