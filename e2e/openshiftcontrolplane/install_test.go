@@ -5,23 +5,24 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+
+	"github.com/capstan-capi/capstan/e2e/capiworld"
 )
 
 // release is one that guests say they have.
 const release = "4.22.0"
 
+// long labels what the reduced suite leaves out.
+const long = "long"
+
 var _ = Describe("A cluster of OpenShift", func() {
-	It("of one control-plane machine reaches Installed", func(ctx SpecContext) {
-		image, err := world.Release(ctx, release)
-		Expect(err).NotTo(HaveOccurred())
-		asked := world.Ask(newKey(ctx), 1, image, "")
-		Expect(world.Create(ctx, asked.Objects()...)).To(Succeed())
-		eventually(ctx, "the cluster to be installed", func(ctx context.Context) error {
-			standing, err := world.Standing(ctx, asked.Key)
-			if err != nil {
-				return err
-			}
-			return standing.Is("Installed")
-		})
+	It("of one control-plane machine reaches Installed, and leaves nothing when it is deleted", func(ctx SpecContext) {
+		key := newKey(ctx)
+		since := mark(ctx)
+		install(ctx, key)
+		Expect(bootstraps(ctx, since, key)).To(HaveLen(1), "creations of the bootstrap machine")
+
+		Expect(world.API.Delete(ctx, capiworld.Cluster(key, true))).To(Succeed())
+		eventually(ctx, "nothing to be left", func(ctx context.Context) error { return gone(ctx, key) })
 	}, SpecTimeout(2*patience))
 })
