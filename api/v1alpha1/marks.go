@@ -24,3 +24,10 @@ const (
 
 // ManifestsDirectoryAnnotation says on a Secret of manifests where they go: manifests or openshift.
 const ManifestsDirectoryAnnotation = "manifests.capstan.openshift.io/directory"
+
+// RoleLabel says on the objects of a control-plane machine what it is started as: bootstrap or master. The bootstrap Machine has
+// Cluster API's label of control-plane Machines, too, so that load balancers know it.
+const RoleLabel = "capstan.openshift.io/role"
+
+// Finalizer keeps an OpenShiftControlPlane until all that was made for it is gone.
+const Finalizer = "openshiftcontrolplane.cluster.openshift.io"

@@ -1,6 +1,7 @@
 package openshiftcontrolplane
 
 import (
+	"math"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -57,9 +58,24 @@ func note(o *v1alpha1.OpenShiftControlPlane, s Snapshot, now time.Time) (differe
 		yes := true
 		o.Status.Initialization.ControlPlaneInitialized = &yes // never unset
 	}
+	noteCounts(o, facts.Counts)
 	notePayload(o, marks)
 	noteBootstrap(o, facts, now)
 	return !equality.Semantic.DeepEqual(before, &o.Status)
+}
+
+// noteCounts says how many control-plane Machines there are, for Cluster API and the scale subresource.
+func noteCounts(o *v1alpha1.OpenShiftControlPlane, c guards.Counts) {
+	if !c.Known {
+		return
+	}
+	count := func(n int) *int32 {
+		n32 := int32(min(n, math.MaxInt32)) //nolint:gosec // bounded just here
+		return &n32
+	}
+	s := &o.Status
+	s.Selector = c.Selector
+	s.Replicas, s.ReadyReplicas, s.AvailableReplicas, s.UpToDateReplicas = count(c.Replicas), count(c.Ready), count(c.Available), count(c.UpToDate)
 }
 
 // notePayload says of which frozen inputs the payload is.
