@@ -16,6 +16,8 @@ import (
 type Works interface {
 	// Facts are what the pass has seen.
 	Facts() guards.Facts
+	// LockedFor is for how long a move of ours has locked the HostedCluster, zero where none has.
+	LockedFor() time.Duration
 
 	// Classify marks a HostedCluster that has no mark, see [guards.MarkFor].
 	Classify(context.Context) (machine.Result, error)
