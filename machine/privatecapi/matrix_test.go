@@ -121,6 +121,7 @@ var hazards = []hazard{
 	{
 		name: "lock taken from sight", doc: "Somebody takes off annotation `migration-in-progress` alone, by which operators know the lock.",
 		strikes: func(p *play, key machine.Key) { p.Annotate(key, guards.MigrationAnnotation, "") },
+		ends:    all(undone, guards.Comparing), // the old operator has put the components back, and the sides are looked at once more
 	},
 	{
 		name: "lock taken away", doc: "Somebody takes off annotation `migration-in-progress`, and what stands beside it.",
