@@ -2,6 +2,7 @@ package standing
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -47,16 +48,22 @@ var stepOf = map[machine.State]Step{
 	guards.Remediating:            Operators,
 }
 
+// bootstrapLost is the event after which an attempt is not gone on with.
+const bootstrapLost machine.Event = "BootstrapLost"
+
 // stopped are the states in which an installation goes on only once something has changed.
 var stopped = []machine.State{guards.Failed, guards.Degraded}
 
 // Stopped says at which step an installation has stopped, if it has: the last one that it was at, by what the machine remembers, or else
-// by its marks, which outlive that.
+// by its marks, which outlive that. One that somebody has just asked to be tried again has not.
 func Stopped(plane *v1alpha1.OpenShiftControlPlane) (at Step, is bool) {
 	if !slices.Contains(stopped, machine.State(plane.Status.State)) {
 		return 0, false
 	}
 	record := RecordOf(plane)
+	if retryIsAsked(plane, record) {
+		return 0, false
+	}
 	if step, known := stepOf[record.CameFrom]; known {
 		return step, true
 	}
@@ -76,4 +83,14 @@ func Stopped(plane *v1alpha1.OpenShiftControlPlane) (at Step, is bool) {
 		return Inputs, true
 	}
 	return Infrastructure, true
+}
+
+// retryIsAsked says that another try was asked for after the state was entered, and will be made: without its bootstrap Machine an
+// attempt is tried again from scratch only.
+func retryIsAsked(plane *v1alpha1.OpenShiftControlPlane, record machine.Record) bool {
+	value := plane.Annotations[v1alpha1.RetryAnnotation]
+	_, before, known := strings.Cut(record.Entry.Inputs, " ")
+	_, now, _ := strings.Cut(guards.Fingerprint(guards.Facts{Seen: true, Object: guards.Object{Retry: value}}), " ")
+	lost := record.LastEvent == bootstrapLost && !strings.HasPrefix(value, v1alpha1.FromScratch)
+	return record.State == guards.Failed && known && before != now && !lost
 }

@@ -2,6 +2,7 @@ package standing
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,6 +12,7 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
 	table "github.com/capstan-capi/capstan/machine/openshiftcontrolplane"
+	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
 )
 
 // plane is one in a state, with what its machine remembers.
@@ -93,5 +95,32 @@ func TestStopped_is_nothing_that_goes_on(t *testing.T) {
 		if step, is := Stopped(plane(t, state, machine.Record{CameFrom: guards.Settling})); is {
 			t.Errorf("%s has stopped at %s", state, step)
 		}
+	}
+}
+
+func TestStopped_is_not_what_is_about_to_be_tried_again(t *testing.T) {
+	entered := guards.Fingerprint(guards.Facts{Seen: true, Inputs: guards.Inputs{Known: true, Digest: "d"}, Object: guards.Object{Retry: "1"}})
+	for name, row := range map[string]struct {
+		retry   string
+		by      machine.Event
+		stopped bool
+	}{
+		"the same value":                       {"1", guards.ProgressStalled, true},
+		"a new value":                          {"2", guards.ProgressStalled, false},
+		"a new value without a bootstrap":      {"2", bootstrapLost, true},
+		"from scratch without a bootstrap":     {"from-scratch-2", bootstrapLost, false},
+		"the annotation is gone, which is new": {"", guards.ProgressStalled, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := plane(t, guards.Failed, machine.Record{CameFrom: guards.AwaitingAPI, LastEvent: row.by, Entry: machine.Entry{Inputs: entered}})
+			o.Annotations = map[string]string{v1alpha1.RetryAnnotation: row.retry}
+			if _, is := Stopped(o); is != row.stopped {
+				t.Errorf("it has stopped: %t", is)
+			}
+		})
+	}
+	leaving := table.Table.Leaving(guards.Bootstrapping)
+	if !slices.ContainsFunc(leaving, func(m *machine.Move[guards.Facts, phases.Works]) bool { return m.On == bootstrapLost }) {
+		t.Errorf("the table has no event %s", bootstrapLost)
 	}
 }

@@ -20,7 +20,9 @@ type seen struct {
 
 func newSeen() *seen { return &seen{conditions: map[string]map[string]Condition{}} }
 
-func nameOf(object *unstructured.Unstructured) string { return object.GetKind() + " " + object.GetName() }
+func nameOf(object *unstructured.Unstructured) string {
+	return object.GetKind() + " " + object.GetName()
+}
 
 // planeOf is an OpenShiftControlPlane as its type has it. What does not fit the type is left out.
 func planeOf(object *unstructured.Unstructured) *v1alpha1.OpenShiftControlPlane {
