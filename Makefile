@@ -18,9 +18,11 @@ LINT := $(CURDIR)/bin/golangci-lint
 OWN_MODULES := cmd/capi-shim cmd/manifests-gen packaging e2e e2e/alerts tools
 # What only the proof of private types needs: two releases of Cluster API, whole.
 WORLD_MODULES := e2e/private/worlds/private e2e/private/worlds/standard
+# What only the proof of OpenShift clusters needs: Cluster API's manager, and infrastructure in memory.
+CAPI_MODULE := e2e/capi
 # What only `make conformance` needs: suites of others, whole.
 SUITE_MODULES := $(addprefix e2e/conformance/suites/,controllerruntime clusterapi apimachinery)
-EACH_MODULE := for module in . $(OWN_MODULES) e2e/controlplane $(WORLD_MODULES) $(SUITE_MODULES); do cd $(CURDIR)/$$module;
+EACH_MODULE := for module in . $(OWN_MODULES) e2e/controlplane $(WORLD_MODULES) $(CAPI_MODULE) $(SUITE_MODULES); do cd $(CURDIR)/$$module;
 CONTROL_PLANE := $(wildcard e2e/controlplane/go.* e2e/controlplane/*.go)
 # Every folder of machine/ but the tests' own is a machine with a table.
 TABLES := $(filter-out ./machine/machinetest/,$(wildcard ./machine/*/))
@@ -92,6 +94,18 @@ worlds: $(WORLDS) ## Build the managers of Cluster API that `make test-private` 
 
 $(WORLDS): bin/worlds/%: $(wildcard $(addsuffix /go.*,$(WORLD_MODULES)) e2e/private/worlds/private/otherports/*.go) | $(PROGRESS)
 	@$(PROGRESS) 'world $*' go build -C=$(WORLD_MODULE) -buildvcs=false -o=../../../../$@ -ldflags='-s -w' $(PROGRAM)
+	@touch $@
+
+# The same for clusters of OpenShift: Cluster API's manager, unmodified, and its dev provider with guests that look like OpenShift.
+CAPI := bin/capi/core bin/capi/devinfra
+bin/capi/core: PROGRAM = sigs.k8s.io/cluster-api
+bin/capi/devinfra: PROGRAM = ./devinfra
+
+.PHONY: capi
+capi: $(CAPI) ## Build the managers that the proof of OpenShift clusters runs: minutes the first time.
+
+$(CAPI): bin/capi/%: $(wildcard e2e/capi/go.* e2e/capi/*/*.go e2e/private/worlds/private/inmemory/*.go) | $(PROGRESS)
+	@$(PROGRESS) 'capi $*' go build -C=$(CAPI_MODULE) -buildvcs=false -o=../../$@ -ldflags='-s -w' $(PROGRAM)
 	@touch $@
 
 .PHONY: payload
