@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -164,20 +165,14 @@ func (a *Applier) refused(result Result, err error, verb, word string) (Result, 
 	return result, nil
 }
 
-// same says that nothing was written, or would be. A dry run has no other resourceVersion either way.
+// same says that nothing of the object is another one but who owns its fields: of what a first apply has created, the API server writes
+// that anew at the second one.
 func same(before, after *unstructured.Unstructured) bool {
-	if before.GetResourceVersion() != after.GetResourceVersion() {
-		return false
-	}
-	strip := func(o *unstructured.Unstructured) map[string]any {
+	strip := func(o *unstructured.Unstructured) *unstructured.Unstructured {
 		plain := o.DeepCopy()
 		plain.SetManagedFields(nil)
-		return plain.Object
+		plain.SetResourceVersion("")
+		return plain
 	}
-	left, err := json.Marshal(strip(before))
-	if err != nil {
-		return false
-	}
-	right, err := json.Marshal(strip(after))
-	return err == nil && string(left) == string(right)
+	return equality.Semantic.DeepEqual(strip(before), strip(after))
 }
