@@ -164,7 +164,7 @@ func (s *Seen) infrastructure(ctx context.Context, w wanted) (*unstructured.Unst
 			APIVersion: template.GetAPIVersion(), Kind: template.GetKind(), Namespace: template.GetNamespace(), Name: template.GetName(),
 		},
 		Namespace: s.look.Plane.Namespace, Name: w.name, ClusterName: s.cluster, OwnerRef: &owner,
-		Labels: labels(s.look.Plane, s.cluster, w.role), Annotations: annotations(s.look.Plane, w.role),
+		Labels: labelsOf(s.look.Plane, s.cluster, w.role), Annotations: annotationsOf(s.look.Plane, w.role),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cloning %s %s: %w", w.template.Kind, w.template.Name, err)

@@ -50,10 +50,10 @@ func (s *Seen) dress(object *metav1.ObjectMeta, role v1alpha1.Role, formerly key
 	for _, key := range formerly.Annotations {
 		delete(object.Annotations, key)
 	}
-	for key, value := range labels(s.look.Plane, s.cluster, role) {
+	for key, value := range labelsOf(s.look.Plane, s.cluster, role) {
 		metav1.SetMetaDataLabel(object, key, value)
 	}
-	for key, value := range annotations(s.look.Plane, role) {
+	for key, value := range annotationsOf(s.look.Plane, role) {
 		metav1.SetMetaDataAnnotation(object, key, value)
 	}
 }

@@ -85,8 +85,8 @@ func TestScaleMachines_make_more_one_by_one(t *testing.T) {
 		}
 		w.healthy()
 	}
-	if _, facts := w.see(); truth(guards.ScaleIsDone, facts) != machine.Yes || facts.Guest.Nodes.Done != 5 {
-		t.Errorf("it is not done: %+v, %+v", facts.Scaling, facts.Guest.Nodes)
+	if _, facts := w.see(); truth(guards.ScaleIsDone, facts) != machine.Yes || facts.Counts.Replicas != 5 {
+		t.Errorf("it is not done: %+v", facts.Scaling)
 	}
 	if domain := w.machine("a-3").Spec.FailureDomain; domain != "z1" {
 		t.Errorf("a-3 is in %s", domain)

@@ -174,7 +174,7 @@ func (s *Seen) attempt() guards.Tally {
 		left = append(left, "Secret "+s.secrets[i].Name)
 	}
 	slices.Sort(left)
-	const others = 8 // three payloads, four certificates and the kubeconfig
+	const others = 9 // three payloads and their keys, four certificates, and the kubeconfig
 	all := max(2*(s.replicas()+1)+others, len(left))
 	return guards.Tally{Known: true, Done: all - len(left), Wanted: all, Missing: left}
 }

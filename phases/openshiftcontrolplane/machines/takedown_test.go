@@ -132,7 +132,7 @@ func TestClearAttempt_leaves_nothing_and_allows_another_bootstrap_Machine(t *tes
 		t.Errorf("there are %v", got)
 	}
 	_, facts := w.see()
-	if facts.Marks != (guards.Marks{}) || !facts.Attempt.IsDone() || facts.Attempt.Done != 12 {
+	if facts.Marks != (guards.Marks{}) || !facts.Attempt.IsDone() || facts.Attempt.Done != 13 {
 		t.Errorf("the marks are %+v, of the attempt there is %+v", facts.Marks, facts.Attempt)
 	}
 	change(w, w.plane(), set(v1alpha1.InputsMark, "d2"))

@@ -66,7 +66,7 @@ func (s *Seen) domain(i int) string {
 func (s *Seen) objectMeta(w wanted, owner metav1.OwnerReference) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Namespace: s.look.Plane.Namespace, Name: w.name,
-		Labels: labels(s.look.Plane, s.cluster, w.role), Annotations: annotations(s.look.Plane, w.role),
+		Labels: labelsOf(s.look.Plane, s.cluster, w.role), Annotations: annotationsOf(s.look.Plane, w.role),
 		OwnerReferences: []metav1.OwnerReference{owner},
 	}
 }
