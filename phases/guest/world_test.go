@@ -252,6 +252,7 @@ func connected(t *testing.T, objects ...client.Object) *world {
 	if _, err := seen.ProbeAPI(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	<-seen.guest.wake // it would be asked at once
 	return w
 }
 
