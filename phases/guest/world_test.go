@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -276,11 +275,6 @@ func (w *world) told() (all []client.ObjectKey) {
 			return all
 		}
 	}
-}
-
-func sorted(texts []string) []string {
-	slices.Sort(texts)
-	return texts
 }
 
 func equal(t *testing.T, what string, got, want any) {

@@ -16,7 +16,6 @@ import (
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
-	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/payload"
 	"github.com/capstan-capi/capstan/phases/payload/ignition"
 	"github.com/capstan-capi/capstan/phases/payload/job"
@@ -127,7 +126,7 @@ func (s *Seen) run(ctx context.Context, request job.Request, result *corev1.Secr
 	if len(log) > logMost {
 		log = log[len(log)-logMost:]
 	}
-	return machine.Result{}, InstallerError{Secret: request.JobName(), Why: why, Log: message.Line(log)}
+	return machine.Result{}, InstallerError{Secret: request.JobName(), Why: why, Log: machine.Shorten(log, logMost)}
 }
 
 // begin makes all that a Job needs, and then the Job.
@@ -191,7 +190,8 @@ func (s *Seen) ours(ctx context.Context, name string, into client.Object) (found
 // discard deletes the very object that was seen.
 func (s *Seen) discard(ctx context.Context, o client.Object, by metav1.DeletionPropagation) error {
 	uid := o.GetUID()
-	if err := s.r.client.Delete(ctx, o, client.Preconditions{UID: &uid}, client.PropagationPolicy(by)); client.IgnoreNotFound(err) != nil {
+	err := s.r.client.Delete(ctx, o, client.Preconditions{UID: &uid}, client.PropagationPolicy(by))
+	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("deleting %T %s: %w", o, o.GetName(), err)
 	}
 	return nil
