@@ -295,6 +295,16 @@ func (b *bench) remove(o client.Object) {
 	must(b.t, b.cluster.Delete(b.t.Context(), o))
 }
 
+// anotherAuthority puts another authority of the guest's API into the place of the one that there is.
+func (b *bench) anotherAuthority() {
+	b.t.Helper()
+	another, err := authorities()
+	must(b.t, err)
+	edit(b, &corev1.Secret{}, "c-ca", func(s *corev1.Secret) {
+		s.Data = another.GetByPurpose(secret.EtcdCA).AsSecret(key, metav1.OwnerReference{}).Data
+	})
+}
+
 var errBroken = errors.New("the API server is broken")
 
 // broken answers no read of the API server itself.

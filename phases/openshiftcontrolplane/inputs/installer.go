@@ -54,7 +54,7 @@ func (InstallerError) Terminal() bool { return true }
 
 // byInstaller is the engine InstallerJob. What the installer has made is kept until the bootstrap is over, so that a Secret that is lost
 // gets the same bytes.
-func (s *Seen) byInstaller(ctx context.Context, in *payload.Inputs, remake bool) (machine.Result, error) {
+func (s *Seen) byInstaller(ctx context.Context, in *payload.Inputs, mayMake bool) (machine.Result, error) {
 	request, err := s.request(ctx, in)
 	if err != nil {
 		return machine.Result{}, err
@@ -65,7 +65,7 @@ func (s *Seen) byInstaller(ctx context.Context, in *payload.Inputs, remake bool)
 		return machine.Result{}, err
 	}
 	ends := timeOf(result.Annotations[v1alpha1.PayloadNotAfterAnnotation])
-	if remake && found && !ends.After(s.facts.Payload.NotAfter) {
+	if s.mayRemake(mayMake) && found && !ends.After(s.facts.Payload.NotAfter) {
 		return machine.Result{LookAgain: whileRunning}, s.restart(ctx, request, result)
 	}
 	if made, err := job.Unpack(result.Data); err == nil {
@@ -73,6 +73,9 @@ func (s *Seen) byInstaller(ctx context.Context, in *payload.Inputs, remake bool)
 			return machine.Result{}, err
 		}
 		return s.store(ctx, made, ends)
+	}
+	if !mayMake {
+		return machine.Result{}, LostError{What: fmt.Sprintf("Secret %s is gone, or not what the installer has made", request.JobName())}
 	}
 	return s.run(ctx, request, result)
 }
