@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -81,7 +83,9 @@ type bench struct {
 func newBench(t *testing.T, objects ...client.Object) *bench {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme, clusterv1.AddToScheme, apiextensionsv1.AddToScheme, addKinds} {
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, batchv1.AddToScheme, rbacv1.AddToScheme, v1alpha1.AddToScheme, clusterv1.AddToScheme, apiextensionsv1.AddToScheme, addKinds,
+	} {
 		must(t, add(scheme))
 	}
 	b := &bench{t: t, now: noon, releases: &registry{}}
@@ -289,6 +293,16 @@ func (b *bench) add(objects ...client.Object) {
 func (b *bench) remove(o client.Object) {
 	b.t.Helper()
 	must(b.t, b.cluster.Delete(b.t.Context(), o))
+}
+
+// anotherAuthority puts another authority of the guest's API into the place of the one that there is.
+func (b *bench) anotherAuthority() {
+	b.t.Helper()
+	another, err := authorities()
+	must(b.t, err)
+	edit(b, &corev1.Secret{}, "c-ca", func(s *corev1.Secret) {
+		s.Data = another.GetByPurpose(secret.EtcdCA).AsSecret(key, metav1.OwnerReference{}).Data
+	})
 }
 
 var errBroken = errors.New("the API server is broken")

@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -223,6 +224,35 @@ func TestGenerateIgnition_makes_anew_what_would_end_too_soon_while_no_Machine_ex
 			}
 			if _, facts := b.see(); facts.Payload.Ending == row.remade {
 				t.Errorf("it ends too soon: %v", facts.Payload.Ending)
+			}
+		})
+	}
+}
+
+func TestGenerateIgnition_makes_nothing_anew_that_machines_were_made_with(t *testing.T) {
+	for name, row := range map[string]struct {
+		change func(*bench)
+		says   string
+	}{
+		"an authority is gone": {func(b *bench) { b.remove(made("c-etcd", nil)) }, "Secret c-etcd is gone"},
+		"the keys are gone":    {func(b *bench) { b.remove(made("a-ignition-keys", nil)) }, "Secret a-ignition-keys is gone, or not what it was"},
+		"the keys were altered": {func(b *bench) {
+			edit(b, &corev1.Secret{}, "a-ignition-keys", func(s *corev1.Secret) { delete(s.Data, "admin.crt") })
+		}, "a-ignition-keys"},
+		"another authority": {func(b *bench) { b.anotherAuthority() }, "a-ignition-keys"},
+		"nobody knows the time": {func(b *bench) {
+			edit(b, &corev1.Secret{}, "a-ignition-keys", func(s *corev1.Secret) { s.Annotations = nil })
+		}, "a-ignition-keys"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := installed(t)
+			row.change(b)
+			b.remove(made("a-ignition-bootstrap", nil))
+			edit(b, asked(), "a", func(p *v1alpha1.OpenShiftControlPlane) { p.Annotations[v1alpha1.BootstrapMark] = "u1" })
+			b.writes = nil
+			answer, err := b.generate()
+			if _, is := errors.AsType[LostError](err); !is || !strings.Contains(err.Error(), row.says) || answer.Truth == machine.Yes || len(b.writes) > 0 {
+				t.Errorf("it says %v, wrote %v, and is %s", err, b.writes, answer.Truth)
 			}
 		})
 	}
