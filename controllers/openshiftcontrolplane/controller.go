@@ -30,6 +30,10 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 			store.Took(house.KeyOf(client.ObjectKeyFromObject(plane)), before, plane)
 		}
 	})
+	kept, err := metered(store, mgr.GetClient(), o.House.Now)
+	if err != nil {
+		return fmt.Errorf("registering the metrics of installations: %w", err)
+	}
 	trigger := &house.Trigger{}
 	p := joint.New(joint.Options{
 		Client: o.Client, Live: o.Live, Image: o.Image, InsecureRegistries: o.InsecureRegistries, ExtraCAFile: o.ExtraCAFile,
@@ -41,7 +45,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	}
 	to := owners{in: mgr.GetClient()}
 	return house.Add(mgr, o.House, house.Machine[guards.Facts, phases.Works]{
-		Table: table.Table, Observe: p.Observe, Store: store, Words: words, UID: uid, Side: o.Side, Trigger: trigger,
+		Table: table.Table, Observe: p.Observe, Store: kept, Words: words, UID: uid, Side: o.Side, Trigger: trigger,
 		Exists: exists(o.Client, p.Forget),
 		Watches: []house.Watch{
 			{Kind: &v1alpha1.OpenShiftControlPlane{}, Lets: house.Others(store.Wrote), Asks: house.Itself},
