@@ -62,6 +62,9 @@ func New(o Options) *Phases {
 	}
 }
 
+// expiring is for how long a kubeconfig is valid that is called one that expires.
+const expiring = 30 * 24 * time.Hour
+
 // Pass is one look at an OpenShiftControlPlane, and what its works are done with.
 type Pass struct {
 	look  phases.Look
@@ -104,6 +107,9 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, ph
 	}
 	if pass.guest, err = p.Guests.See(ctx, look, &pass.facts); err != nil {
 		return guards.Facts{}, nil, err
+	}
+	if until := pass.facts.Kubeconfig.NotAfter; !until.IsZero() {
+		pass.facts.Kubeconfig.Expiring = until.Sub(p.Now()) < expiring
 	}
 	pass.machines.Hear(heard(pass.guest))
 	if pass.inputs, err = p.Inputs.See(ctx, look, &pass.facts); err != nil {
