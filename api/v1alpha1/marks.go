@@ -32,4 +32,7 @@ const (
 	PayloadInputsAnnotation   = "capstan.openshift.io/payload-inputs"
 	PayloadNotAfterAnnotation = "capstan.openshift.io/payload-not-after"
 	PayloadSumAnnotation      = "capstan.openshift.io/payload-sha256"
+	// PayloadVersionsAnnotation tells in which versions the inputs were when the payload was made: as long as they have the same, they
+	// have not drifted, and need not be read.
+	PayloadVersionsAnnotation = "capstan.openshift.io/payload-versions"
 )
