@@ -22,6 +22,13 @@ const (
 	BootstrapFinishedMark = "capstan.openshift.io/bootstrap-finished"
 )
 
+// PayloadURLAnnotation is set by people on the Secret of a payload that is too large to be handed to a machine: where they have uploaded
+// the Ignition config to, byte by byte. It counts where spec.ignition.delivery is Stub.
+const PayloadURLAnnotation = "capstan.openshift.io/payload-url"
+
+// OverridesKey is where a Secret has Ignition that spec.overridesSecretRef has merged.
+const OverridesKey = "value"
+
 // ManifestsDirectoryAnnotation says on a Secret of manifests where they go: manifests or openshift.
 const ManifestsDirectoryAnnotation = "manifests.capstan.openshift.io/directory"
 
@@ -36,3 +43,10 @@ const (
 	// have not drifted, and need not be read.
 	PayloadVersionsAnnotation = "capstan.openshift.io/payload-versions"
 )
+
+// RoleLabel says on the objects of a control-plane machine what it is started as: bootstrap or master. The bootstrap Machine has
+// Cluster API's label of control-plane Machines, too, so that load balancers know it.
+const RoleLabel = "capstan.openshift.io/role"
+
+// Finalizer keeps an OpenShiftControlPlane until all that was made for it is gone.
+const Finalizer = "openshiftcontrolplane.cluster.openshift.io"

@@ -25,9 +25,11 @@ type Facts struct {
 	Bootstrap Bootstrap `yaml:"bootstrap"`
 	// Provisioned are the control-plane Machines that have their infrastructure, without the bootstrap's.
 	Provisioned Tally `yaml:"provisioned"`
-	Guest       Guest `yaml:"guest"`
 	// Kubeconfig is what the guest is asked by.
 	Kubeconfig Kubeconfig `yaml:"kubeconfig"`
+	// Counts are what is told of control-plane Machines, without the bootstrap's. Nothing is decided by them.
+	Counts Counts `yaml:"counts"`
+	Guest  Guest  `yaml:"guest"`
 	// Upgrade, Scaling and Remediation are what an installed cluster may be asked for.
 	Upgrade     Wish `yaml:"upgrade"`
 	Scaling     Wish `yaml:"scaling"`
@@ -122,6 +124,18 @@ type Bootstrap struct {
 	Provisioned bool   `yaml:"provisioned"`
 	// Removal is its Machine, its config and its payload, Done those that are gone.
 	Removal Tally `yaml:"removal"`
+}
+
+// Counts are how many control-plane Machines there are, and how many of them say that they are ready, available and up to date.
+// Known is false until Machines were listed.
+type Counts struct {
+	Known bool `yaml:"known"`
+	// Selector chooses them, in the form of a query.
+	Selector  string `yaml:"selector"`
+	Replicas  int    `yaml:"replicas"`
+	Ready     int    `yaml:"ready"`
+	Available int    `yaml:"available"`
+	UpToDate  int    `yaml:"upToDate"`
 }
 
 // Guest is the cluster that is installed.

@@ -4,6 +4,7 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
 	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
+	"github.com/capstan-capi/capstan/phases/standing"
 )
 
 // The conditions of an OpenShiftControlPlane. Those that KubeadmControlPlane has, too, have its names.
@@ -50,23 +51,11 @@ func Conditions(s phases.Snapshot) []phases.Condition {
 		if one.condition == IgnitionAvailable && finished {
 			continue
 		}
-		conditions = append(conditions, condition(one.condition, one.by.Answer(facts)))
+		conditions = append(conditions, standing.Answered(one.condition, one.by.Answer(facts)))
 	}
 	is := machine.SayNo("")
 	if s.Record.State == guards.Remediating {
 		is = machine.SayYes(s.Record.Reason)
 	}
-	return append(conditions, condition(Remediating, is))
-}
-
-// condition has a reason in the words of Cluster API: the condition's name, or that with Not or Unknown.
-func condition(name string, answer machine.Answer) phases.Condition {
-	c := phases.Condition{Type: name, Is: answer.Truth, Reason: name, Message: answer.Reason}
-	switch answer.Truth {
-	case machine.No:
-		c.Reason = "Not" + name
-	case machine.Unknown:
-		c.Reason = name + "Unknown"
-	}
-	return c
+	return append(conditions, standing.Answered(Remediating, is))
 }
