@@ -117,6 +117,12 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 			}
 			return next.Patch(ctx, o, patch, opts...)
 		},
+		Delete: func(ctx context.Context, next client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			if err := wrote("delete", o); err != nil {
+				return err
+			}
+			return next.Delete(ctx, o, opts...)
+		},
 		Get: func(ctx context.Context, next client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 			if _, is := o.(*corev1.Secret); is {
 				t.Errorf("Secret %s is read from the cache, which has only metadata", key.Name)

@@ -298,7 +298,18 @@ func TestPayload_is_not_looked_at_once_the_bootstrap_is_finished(t *testing.T) {
 	if _, facts := b.see(); facts.Payload.Roles.Known {
 		t.Errorf("it says %+v", facts.Payload)
 	}
-	if want := []string{"get inputs"}; !slices.Equal(b.read, want) {
-		t.Errorf("it read %v, want %v", b.read, want)
+	if len(b.read) > 0 {
+		t.Errorf("another process read %v, and nothing has changed", b.read)
+	}
+	edit(b, &corev1.Secret{}, "inputs", func(s *corev1.Secret) { s.Data = nil })
+	b.restart(b.live)
+	b.read = nil
+	if _, facts := b.see(); guards.InputsHaveDrifted.Answer(facts).Truth != machine.Yes || !slices.Equal(b.read, []string{"get inputs"}) {
+		t.Errorf("of inputs that have changed it read %v", b.read)
+	}
+	b.remove(made("a-ignition-worker", nil))
+	b.restart(b.live)
+	if _, facts := b.see(); guards.InputsHaveDrifted.Answer(facts).Truth != machine.Yes {
+		t.Error("nothing tells the versions, and inputs that have changed have not drifted")
 	}
 }
