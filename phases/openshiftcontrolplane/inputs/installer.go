@@ -24,10 +24,10 @@ import (
 const (
 	// whileRunning is after how long a Job is looked at again.
 	whileRunning = 5 * time.Second
-	// generating is how long the installer may take where the spec says nothing, and spare how much earlier it is stopped than the
-	// state has no more patience, so that people are told of its log.
+	// generating is how long the installer may take where the spec says nothing.
 	generating = 10 * time.Minute
-	spare      = 30 * time.Second
+	// spare is how much earlier the installer is stopped than the state has no more patience, so that people are told of its log.
+	spare = 30 * time.Second
 	// logMost is how much of a log is told, at most: the rest of it stays in the Secret.
 	logMost = 700
 

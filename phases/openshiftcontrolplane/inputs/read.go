@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	// again is after how long inputs are looked at anew that are not valid, and fresh for how long those are that are: what they
-	// rest on beside Secrets is not watched.
+	// again is after how long inputs are looked at anew that are not valid: what they rest on beside Secrets is not watched.
 	again = 10 * time.Second
+	// fresh is after how long inputs are looked at anew that are valid.
 	fresh = 10 * time.Minute
 	// page is how many Secrets are asked for at once.
 	page = 100
