@@ -131,13 +131,17 @@ func (w *World) Standing(ctx context.Context, key Key) (Standing, error) {
 	if err := w.API.Get(ctx, key, s.Object); err != nil {
 		return s, fmt.Errorf("reading OpenShiftControlPlane %s: %w", key, err)
 	}
+	return standing(s.Object), nil
+}
+
+func standing(of *unstructured.Unstructured) Standing {
 	text := func(path ...string) string {
-		found, _, _ := unstructured.NestedString(s.Object.Object, append([]string{"status"}, path...)...)
+		found, _, _ := unstructured.NestedString(of.Object, append([]string{"status"}, path...)...)
 		return found
 	}
-	s.State, s.Waits, s.Failure = text("state"), text("waits"), text("lastFailure", "message")
-	s.Conditions = Conditions(s.Object)
-	return s, nil
+	return Standing{
+		State: text("state"), Waits: text("waits"), Failure: text("lastFailure", "message"), Conditions: Conditions(of), Object: of,
+	}
 }
 
 // Is is nil if the control plane is in a state.

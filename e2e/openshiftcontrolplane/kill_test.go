@@ -17,9 +17,11 @@ import (
 // most is how often a provider is killed on the way of one cluster at most.
 const most = 200
 
-var _ = Describe("A provider that is killed after each few of its writes", Label(long), func() {
+var _ = Describe("A provider that is killed after a few writes again and again", Label(long), func() {
 	It("makes one bootstrap machine, and what an undisturbed one makes", func(ctx SpecContext) {
-		undisturbed := install(ctx, newKey(ctx))
+		first := newKey(ctx)
+		undisturbed := install(ctx, first)
+		remove(ctx, first)
 		since := mark(ctx)
 		asked := ask(ctx, newKey(ctx), 1, "")
 		killed := killUntil(ctx, func(ctx context.Context) error { return standsAt(ctx, asked.Key, "Installed") })
@@ -41,7 +43,10 @@ var _ = Describe("A provider that is killed after each few of its writes", Label
 	}, SpecTimeout(10*time.Minute))
 })
 
-// killUntil kills the provider after one to three writes, and starts it again, until a question is answered with nil.
+// lives is how many writes a provider may make at most before it is killed, more than what it repeats before it comes to something new.
+const lives = 8
+
+// killUntil kills the provider after one write, two, and so on, and starts it again, until a question is answered with nil.
 func killUntil(ctx context.Context, reached func(context.Context) error) int {
 	GinkgoHelper()
 	provider := world.Manager(capiworld.Provider)
@@ -52,8 +57,7 @@ func killUntil(ctx context.Context, reached func(context.Context) error) int {
 	})
 	for killed := range most {
 		Expect(provider.Stop()).To(Succeed())
-		// A life that begins with a write that leads nowhere, such as of its recorder, comes to another one sooner or later.
-		ended := provider.Between().EndAfter(1+killed%3, provider.Kill)
+		ended := provider.Between().EndAfter(1+killed%lives, provider.Kill)
 		// What was killed holds a Lease for longer than it lived.
 		Expect(provider.Start("--leader-elect=false")).To(Succeed())
 		if reachedBefore(ctx, ended, reached) {
@@ -131,6 +135,13 @@ func standsAt(ctx context.Context, key capiworld.Key, state string) error {
 		return err
 	}
 	return standing.Is(state)
+}
+
+// remove deletes a cluster, and waits until nothing is left.
+func remove(ctx context.Context, key capiworld.Key) {
+	GinkgoHelper()
+	Expect(world.API.Delete(ctx, capiworld.Cluster(key, true))).To(Succeed())
+	eventually(ctx, "nothing to be left", func(ctx context.Context) error { return gone(ctx, key) })
 }
 
 // gone is nil once nothing is left of a cluster but its inputs.

@@ -46,6 +46,12 @@ var _ = AfterSuite(func() {
 	}
 })
 
+var _ = AfterEach(func(ctx SpecContext) {
+	if CurrentSpecReport().Failed() {
+		GinkgoWriter.Print(world.Tell(ctx))
+	}
+}, NodeTimeout(30*time.Second))
+
 // namespaces counts those that specs were given.
 var namespaces int
 
