@@ -18,12 +18,8 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
 	table "github.com/capstan-capi/capstan/machine/openshiftcontrolplane"
-	"github.com/capstan-capi/capstan/phases/guest"
 	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
-	"github.com/capstan-capi/capstan/phases/openshiftcontrolplane/inputs"
 	"github.com/capstan-capi/capstan/phases/openshiftcontrolplane/joint"
-	"github.com/capstan-capi/capstan/phases/openshiftcontrolplane/machines"
-	"github.com/capstan-capi/capstan/phases/release"
 )
 
 // Add binds the machine to the management plane.
@@ -34,22 +30,22 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 			store.Took(house.KeyOf(client.ObjectKeyFromObject(plane)), before, plane)
 		}
 	})
-	trigger := &house.Trigger{}
-	resolver := inputs.New(o.Client, o.Live, release.NewLookup(o.Registries), o.House.Now)
-	resolver.CollectImage = o.Image
-	guests := guest.New(o.Client, o.Live, resolver, guest.Options{
-		Changed: func(key client.ObjectKey) { trigger.After(house.KeyOf(key), 0) },
-		Probed:  probed, Clock: o.House.Queue,
-	})
-	if err := mgr.Add(guests); err != nil {
-		return fmt.Errorf("adding the questions to guests: %w", err)
+	kept, err := metered(store, mgr.GetClient(), o.House.Now)
+	if err != nil {
+		return fmt.Errorf("registering the metrics of installations: %w", err)
 	}
-	p := &joint.Phases{
-		Reader: o.Client, Inputs: resolver, Machines: machines.New(o.Client, o.Live, o.House.Now), Guests: guests, Now: o.House.Now,
+	trigger := &house.Trigger{}
+	p := joint.New(joint.Options{
+		Client: o.Client, Live: o.Live, Image: o.Image, InsecureRegistries: o.InsecureRegistries, ExtraCAFile: o.ExtraCAFile,
+		Log: mgr.GetLogger().WithName(table.Table.Name), Now: o.House.Now, Clock: o.House.Queue,
+		Changed: func(key client.ObjectKey) { trigger.After(house.KeyOf(key), 0) }, Probed: probed,
+	})
+	if err := mgr.Add(p.Guests); err != nil {
+		return fmt.Errorf("adding the questions to guests: %w", err)
 	}
 	to := owners{in: mgr.GetClient()}
 	return house.Add(mgr, o.House, house.Machine[guards.Facts, phases.Works]{
-		Table: table.Table, Observe: p.Observe, Store: store, Words: words, UID: uid, Side: o.Side, Trigger: trigger,
+		Table: table.Table, Observe: p.Observe, Store: kept, Words: words, UID: uid, Side: o.Side, Trigger: trigger,
 		Exists: exists(o.Client, p.Forget),
 		Watches: []house.Watch{
 			{Kind: &v1alpha1.OpenShiftControlPlane{}, Lets: house.Others(store.Wrote), Asks: house.Itself},

@@ -10,6 +10,8 @@ import (
 	operatorv1 "github.com/openshift/api/operator/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/version"
+
+	"github.com/capstan-capi/capstan/machine"
 )
 
 // What guests are asked for.
@@ -25,6 +27,8 @@ const (
 
 	// bootstrapRemoved is the condition of etcds/cluster that says that etcd has lost its member on the bootstrap machine.
 	bootstrapRemoved = "EtcdBootstrapMemberRemoved"
+	// membersAvailable is the one that says how many members are.
+	membersAvailable = "EtcdMembersAvailable"
 	// nodesMost is how many Nodes are looked through for those whose names are not known.
 	nodesMost = "1000"
 )
@@ -47,7 +51,7 @@ func (p *Poller) look(ctx context.Context, g *guest, want wanted) sight {
 		func() error { return s.askOperators(ctx, l) },
 		func() error { return s.askNodes(ctx, l, want.nodes) },
 		func() error { return s.askBootstrap(ctx, l, want.finished) },
-		func() error { return s.askEndpoints(ctx, l, want.managed) },
+		func() error { return s.askEtcd(ctx, l, want.finished, want.managed) },
 	} {
 		if err := ask(); err != nil {
 			return sight{api: true, problem: err.Error()}
@@ -142,32 +146,75 @@ func (s *sight) askBootstrap(ctx context.Context, l *line, finished bool) error 
 		return err
 	}
 	s.complete = said.Data["status"] == "complete"
+	return nil
+}
+
+// askEtcd reads what etcd says of its members: until the bootstrap is over, and where somebody acts on it.
+func (s *sight) askEtcd(ctx context.Context, l *line, finished, managed bool) error {
+	if finished && !managed {
+		return nil
+	}
 	etcd := &operatorv1.Etcd{}
 	if err := l.get(ctx, etcdPath, "", etcd); err != nil && !isMissing(err) {
 		return err
 	}
-	s.etcdAlone = slices.ContainsFunc(etcd.Status.Conditions, func(c operatorv1.OperatorCondition) bool {
-		return c.Type == bootstrapRemoved && c.Status == operatorv1.ConditionTrue
-	})
-	return nil
-}
-
-// askEndpoints reads the members of etcd, where somebody acts on it.
-func (s *sight) askEndpoints(ctx context.Context, l *line, managed bool) error {
+	removed := operatorCondition(etcd, bootstrapRemoved)
+	s.etcdAlone = removed != nil && removed.Status == operatorv1.ConditionTrue
 	if !managed {
 		return nil
 	}
 	said := &corev1.ConfigMap{}
-	switch err := l.get(ctx, endpointsPath, "", said); {
-	case isMissing(err):
-		return nil
-	case err != nil:
+	if err := l.get(ctx, endpointsPath, "", said); err != nil {
+		if isMissing(err) {
+			return nil
+		}
 		return err
 	}
-	s.endpoints = []string{}
+	s.etcd = membersOf(etcd)
 	for _, address := range said.Data {
-		s.endpoints = append(s.endpoints, strings.TrimSpace(address))
+		s.etcd.Endpoints = append(s.etcd.Endpoints, strings.TrimSpace(address))
 	}
-	slices.Sort(s.endpoints)
+	slices.Sort(s.etcd.Endpoints)
 	return nil
+}
+
+func operatorCondition(etcd *operatorv1.Etcd, is string) *operatorv1.OperatorCondition {
+	for i := range etcd.Status.Conditions {
+		if etcd.Status.Conditions[i].Type == is {
+			return &etcd.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// membersOf reads which members are not healthy. The guest's operator says that in words only, which are those of its members' names
+// as far as they are understood; all else is a problem of nobody's.
+func membersOf(etcd *operatorv1.Etcd) Etcd {
+	found := Etcd{Known: true}
+	said := operatorCondition(etcd, membersAvailable)
+	if said == nil {
+		found.Problem = "its etcds/cluster has no condition " + membersAvailable
+		return found
+	}
+	rest, all := strings.CutSuffix(said.Message, " members are available")
+	if all && said.Status == operatorv1.ConditionTrue && !strings.Contains(rest, " ") {
+		return found
+	}
+	for i, part := range strings.Split(said.Message, ", ") {
+		name, unhealthy := strings.CutSuffix(part, " is unhealthy")
+		if !unhealthy {
+			name, unhealthy = strings.CutSuffix(part, " has not started")
+		}
+		switch {
+		case unhealthy:
+			found.Unhealthy = append(found.Unhealthy, name)
+		case i > 0 || !strings.HasSuffix(part, " members are available"):
+			found.Problem = "its etcd says: " + machine.Shorten(said.Message, 200)
+		}
+	}
+	if len(found.Unhealthy) == 0 && found.Problem == "" {
+		found.Problem = "its etcd says: " + machine.Shorten(said.Message, 200)
+	}
+	slices.Sort(found.Unhealthy)
+	return found
 }

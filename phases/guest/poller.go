@@ -56,16 +56,18 @@ type Poller struct {
 	clock    clock.WithTicker
 	slots    chan struct{}
 
-	mu      sync.Mutex
-	running context.Context
-	loops   sync.WaitGroup
-	guests  map[client.ObjectKey]*guest
+	// arrived says that there are guests that are not asked yet.
+	arrived chan struct{}
+
+	mu     sync.Mutex
+	guests map[client.ObjectKey]*guest
 }
 
 // guest is one of them, and what was seen of it last.
 type guest struct {
-	key  client.ObjectKey
-	of   types.UID
+	key client.ObjectKey
+	of  types.UID
+	// stop is nil until it is asked.
 	stop context.CancelFunc
 	wake chan struct{}
 
@@ -96,7 +98,7 @@ type ofMachine struct{ machine, node, providerID string }
 func New(c client.Client, live client.Reader, releases Releases, o Options) *Poller {
 	p := &Poller{
 		client: c, live: live, releases: releases, changed: o.Changed, probed: o.Probed, clock: o.Clock,
-		slots: make(chan struct{}, atOnce), guests: map[client.ObjectKey]*guest{},
+		slots: make(chan struct{}, atOnce), arrived: make(chan struct{}, 1), guests: map[client.ObjectKey]*guest{},
 	}
 	if p.changed == nil {
 		p.changed = func(client.ObjectKey) {}
@@ -112,18 +114,24 @@ func New(c client.Client, live client.Reader, releases Releases, o Options) *Pol
 
 // Start asks guests until the context ends.
 func (p *Poller) Start(ctx context.Context) error {
-	p.mu.Lock()
-	p.running = ctx
-	for _, g := range p.guests {
-		p.follow(g)
+	var loops sync.WaitGroup
+	defer loops.Wait()
+	for {
+		p.mu.Lock()
+		for _, g := range p.guests {
+			if g.stop == nil {
+				of, stop := context.WithCancel(ctx)
+				g.stop = stop
+				loops.Go(func() { p.follow(of, g) })
+			}
+		}
+		p.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-p.arrived:
+		}
 	}
-	p.mu.Unlock()
-	<-ctx.Done()
-	p.mu.Lock()
-	p.running = nil
-	p.mu.Unlock()
-	p.loops.Wait()
-	return nil
 }
 
 // Forget asks a guest no more.
@@ -149,8 +157,9 @@ func (p *Poller) of(plane *v1alpha1.OpenShiftControlPlane, want wanted) *guest {
 	if g == nil {
 		g = &guest{key: key, of: plane.UID, wake: make(chan struct{}, 1), heard: p.clock.Now(), want: want}
 		p.guests[key] = g
-		if p.running != nil {
-			p.follow(g)
+		select {
+		case p.arrived <- struct{}{}:
+		default: // it is told already that somebody has
 		}
 		return g
 	}
@@ -163,24 +172,19 @@ func (p *Poller) of(plane *v1alpha1.OpenShiftControlPlane, want wanted) *guest {
 	return g
 }
 
-// follow asks a guest until it is forgotten. The poller is locked.
-func (p *Poller) follow(g *guest) {
-	ctx, stop := context.WithCancel(p.running)
-	g.stop = stop
-	p.loops.Go(func() {
-		defer stop()
-		defer g.hangUp()
-		for ctx.Err() == nil {
-			p.ask(ctx, g)
-			timer := p.clock.NewTimer(wait.Jitter(g.pace(), jitter))
-			select {
-			case <-ctx.Done():
-			case <-g.wake:
-			case <-timer.C():
-			}
-			timer.Stop()
+// follow asks a guest until its context ends.
+func (p *Poller) follow(ctx context.Context, g *guest) {
+	defer g.hangUp()
+	for ctx.Err() == nil {
+		p.ask(ctx, g)
+		timer := p.clock.NewTimer(wait.Jitter(g.pace(), jitter))
+		select {
+		case <-ctx.Done():
+		case <-g.wake:
+		case <-timer.C():
 		}
-	})
+		timer.Stop()
+	}
 }
 
 // ask asks a guest once, when it is its turn, and has a pass made if it has said something else than before.

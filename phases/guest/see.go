@@ -72,3 +72,31 @@ func (p *Poller) machines(ctx context.Context, look phases.Look) ([]ofMachine, e
 	slices.SortFunc(all, func(a, b ofMachine) int { return cmp.Compare(a.machine, b.machine) })
 	return all, nil
 }
+
+// Node is a Node of the guest that is one of its control-plane Machines.
+type Node struct {
+	Name       string
+	ProviderID string
+	Ready      bool
+}
+
+// Nodes are those of control-plane Machines. They are known once they were read since the API has answered last.
+func (s *Seen) Nodes() (nodes []Node, known bool) {
+	for _, n := range s.sight.nodes {
+		nodes = append(nodes, Node{Name: n.name, ProviderID: n.providerID, Ready: n.ready})
+	}
+	return nodes, s.sight.read
+}
+
+// Etcd is the guest's etcd. Known is false under management Handover, and until it was read since the API has answered last.
+type Etcd struct {
+	Known bool
+	// Endpoints are the addresses of its members, as ConfigMap openshift-etcd/etcd-endpoints lists them.
+	Endpoints []string
+	// Unhealthy are the members that are not healthy, by their names; Problem is what is wrong that nobody can say of one of them.
+	Unhealthy []string
+	Problem   string
+}
+
+// Etcd is what is known of it.
+func (s *Seen) Etcd() Etcd { return s.sight.etcd }

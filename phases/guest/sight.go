@@ -23,8 +23,7 @@ type sight struct {
 	version             clusterVersion
 	// kubernetes is the version of the API server, in the form v1.2.3.
 	kubernetes string
-	// endpoints are the members of etcd as ConfigMap openshift-etcd/etcd-endpoints lists them, nil where it was not read.
-	endpoints []string
+	etcd       Etcd
 }
 
 type node struct {

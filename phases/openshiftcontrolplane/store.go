@@ -63,6 +63,7 @@ func note(o *v1alpha1.OpenShiftControlPlane, s Snapshot, now time.Time) (differe
 		o.Status.Initialization.ControlPlaneInitialized = &yes // never unset
 	}
 	noteCounts(o, facts.Counts)
+	noteVersions(o, facts.Guest)
 	notePayload(o, marks, facts.Payload.NotAfter)
 	noteBootstrap(o, facts, now)
 	return !equality.Semantic.DeepEqual(before, &o.Status)
@@ -80,6 +81,16 @@ func noteCounts(o *v1alpha1.OpenShiftControlPlane, c guards.Counts) {
 	s := &o.Status
 	s.Selector = c.Selector
 	s.Replicas, s.ReadyReplicas, s.AvailableReplicas, s.UpToDateReplicas = count(c.Replicas), count(c.Ready), count(c.Available), count(c.UpToDate)
+}
+
+// noteVersions says what the guest has told last of its versions.
+func noteVersions(o *v1alpha1.OpenShiftControlPlane, guest guards.Guest) {
+	if guest.Version != "" {
+		o.Status.Version = guest.Version
+	}
+	if guest.DistributionVersion != "" {
+		o.Status.DistributionVersion = guest.DistributionVersion
+	}
 }
 
 // notePayload says of which frozen inputs the payload is, and until when machines can be started with it.

@@ -24,10 +24,12 @@ const (
 var Roles = []Role{Bootstrap, Master, Worker}
 
 const (
-	// ValueKey is the key of a config in a Secret, FormatKey that of its format, which is Format.
-	ValueKey  = "value"
+	// ValueKey is the key of a config in a Secret.
+	ValueKey = "value"
+	// FormatKey is the key of its format, which is Format.
 	FormatKey = "format"
-	Format    = "ignition"
+	// Format is that of all configs.
+	Format = "ignition"
 	// PackedKey is the key of a config that is too large for a Secret as it is, compressed by gzip.
 	PackedKey = "value.gz"
 
@@ -81,5 +83,8 @@ func Unpacked(data map[string][]byte) ([]byte, error) {
 	if len(config) == 0 {
 		return nil, fmt.Errorf("it has no key %s", ValueKey)
 	}
-	return config, ignition.Check(config)
+	if err := ignition.Check(config); err != nil {
+		return nil, err
+	}
+	return config, nil
 }

@@ -100,8 +100,8 @@ func (c *creation) awsIdentity() (secrets, objects []any) {
 	}}
 }
 
-// identity is the name of the credentials, which are in no namespace of the cluster.
-func (c *creation) identity() string { return c.Namespace + "-" + c.name() + "-aws" }
+// identity is the name of the credentials, which are in no namespace of the cluster. Neither part has a dot.
+func (c *creation) identity() string { return c.Namespace + "." + c.name() + ".aws" }
 
 // credentials are the manifest by which the guest gets them, unless it is to do without.
 func (c *creation) credentials(manifests []File) []File {

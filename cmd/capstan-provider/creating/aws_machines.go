@@ -29,11 +29,8 @@ func (c *creation) awsMachine(p awsPool, storage string) map[string]any {
 }
 
 func (c *creation) awsInstance(p awsPool) string {
-	architecture := c.in.Config.ControlPlane.Architecture
-	if given, is := at(p.given, "architecture").(string); is && given != "" {
-		architecture = given
-	}
-	instance, is := defaultAWSInstances[architecture]
+	given, _ := at(p.given, "architecture").(string)
+	instance, is := defaultAWSInstances[cmp.Or(given, "amd64")]
 	if !is {
 		c.problem(p.at+".architecture", "there are no machines of it on AWS; set it to amd64 or arm64")
 	}

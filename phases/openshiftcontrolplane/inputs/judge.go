@@ -114,8 +114,8 @@ func (s *Seen) judgement(secret *corev1.Secret) judged {
 	if secret.Annotations[v1alpha1.PayloadInputsAnnotation] != s.frozen() {
 		return judged{wrong: "it is made of other inputs than the frozen ones"}
 	}
-	ends, err := time.Parse(time.RFC3339, secret.Annotations[v1alpha1.PayloadNotAfterAnnotation])
-	if err != nil {
+	ends := timeOf(secret.Annotations[v1alpha1.PayloadNotAfterAnnotation])
+	if ends.IsZero() {
 		return judged{wrong: "annotation " + v1alpha1.PayloadNotAfterAnnotation + " is no time"}
 	}
 	config, err := payload.Unpacked(secret.Data)

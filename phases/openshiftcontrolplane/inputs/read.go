@@ -42,12 +42,21 @@ type reading struct {
 
 // seeInputs fills in the facts, by what is remembered if nothing has changed.
 func (s *Seen) seeInputs(ctx context.Context) error {
-	versions, err := s.versions(ctx)
+	secrets, err := s.versions(ctx)
 	if err != nil {
 		return err
 	}
+	s.versionsSum = sumOf([]byte(secrets))
+	versions := fmt.Sprintf("%d %s %s", s.look.Plane.Generation, s.look.Cluster.Spec.ControlPlaneEndpoint, secrets)
 	whole := s.frozen() == ""
 	last := &s.memory.inputs
+	if last.versions == "" && s.facts.Reached().Finished {
+		if made, err := s.madeOfThese(ctx); err != nil {
+			return err
+		} else if made {
+			*last = reading{versions: versions, digest: s.frozen()}
+		}
+	}
 	if now := s.r.now(); last.versions != versions || whole && (!last.whole || !now.Before(last.until)) {
 		read, err := s.read(ctx, whole)
 		if err != nil {
@@ -67,7 +76,7 @@ func (s *Seen) seeInputs(ctx context.Context) error {
 // versions tell whether an input is another one than before: an object has a version, and another object of the name another UID.
 func (s *Seen) versions(ctx context.Context) (string, error) {
 	plane := s.look.Plane
-	given := []string{fmt.Sprint(plane.Generation), s.look.Cluster.Spec.ControlPlaneEndpoint.String()}
+	var given []string
 	secret := metadata()
 	switch err := s.r.client.Get(ctx, client.ObjectKey{Namespace: plane.Namespace, Name: plane.Spec.InstallStateSecretRef.Name}, secret); {
 	case err == nil:
@@ -75,9 +84,9 @@ func (s *Seen) versions(ctx context.Context) (string, error) {
 	case !apierrors.IsNotFound(err):
 		return "", fmt.Errorf("looking for the inputs: %w", err)
 	}
-	chosen, err := manifestSelector(plane)
-	if err != nil || chosen == nil {
-		return strings.Join(given, " "), nil // read tells what is wrong with it
+	chosen, isOne := manifestSelector(plane)
+	if !isOne || chosen == nil { // read tells what is wrong with it
+		return strings.Join(given, " "), nil
 	}
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
@@ -92,6 +101,18 @@ func (s *Seen) versions(ctx context.Context) (string, error) {
 	}
 	slices.Sort(found)
 	return strings.Join(append(given, found...), " "), nil
+}
+
+// madeOfThese says that the payload was made of inputs of these versions, by an annotation of the one that is kept. If that is lost,
+// they are read; whoever forges it only keeps a drift from being told.
+func (s *Seen) madeOfThese(ctx context.Context) (bool, error) {
+	kept := metadata()
+	err := s.r.client.Get(ctx, client.ObjectKey{Namespace: s.look.Plane.Namespace, Name: payload.SecretName(s.look.Plane.Name, payload.Worker)}, kept)
+	if err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	return metav1.IsControlledBy(kept, s.look.Plane) && kept.Annotations[v1alpha1.PayloadInputsAnnotation] == s.frozen() &&
+		kept.Annotations[v1alpha1.PayloadVersionsAnnotation] == s.versionsSum, nil
 }
 
 func metadata() *metav1.PartialObjectMetadata {
@@ -110,13 +131,14 @@ func isMade(o client.Object) bool {
 	return owner != nil && owner.Kind == "OpenShiftControlPlane"
 }
 
-// manifestSelector is nil where none are chosen.
-func manifestSelector(plane *v1alpha1.OpenShiftControlPlane) (labels.Selector, error) {
+// manifestSelector is nil where none are chosen; isOne is false for what is no selector.
+func manifestSelector(plane *v1alpha1.OpenShiftControlPlane) (chosen labels.Selector, isOne bool) {
 	given := plane.Spec.ManifestsSelector
 	if given == nil || len(given.MatchLabels)+len(given.MatchExpressions) == 0 {
-		return nil, nil
+		return nil, true
 	}
-	return metav1.LabelSelectorAsSelector(given)
+	chosen, err := metav1.LabelSelectorAsSelector(given)
+	return chosen, err == nil
 }
 
 // read reads all that is given from the API server itself.
@@ -166,11 +188,14 @@ func (s *Seen) documents(ctx context.Context) (*payload.Inputs, []payload.Proble
 		return nil, nil, fmt.Errorf("reading the inputs: %w", err)
 	}
 	d.Data = secret.Data
-	var err error
-	if d.Manifests, err = s.manifests(ctx); apierrors.IsInvalid(err) || errors.Is(err, errSelector) {
+	chosen, isOne := manifestSelector(plane)
+	if !isOne {
 		problems = append(problems, payload.Problem{At: "spec.manifestsSelector", Why: "it is no selector of labels; write it as Kubernetes documents it"})
-	} else if err != nil {
-		return nil, nil, fmt.Errorf("reading manifests: %w", err)
+	} else if chosen != nil {
+		var err error
+		if d.Manifests, err = s.manifests(ctx, chosen); err != nil {
+			return nil, nil, fmt.Errorf("reading manifests: %w", err)
+		}
 	}
 	if len(problems) > 0 {
 		return nil, problems, nil
@@ -182,17 +207,8 @@ func (s *Seen) documents(ctx context.Context) (*payload.Inputs, []payload.Proble
 	return in, nil, err
 }
 
-var errSelector = errors.New("the selector is none")
-
 // manifests are the Secrets that are chosen, but for those that were made for a control plane.
-func (s *Seen) manifests(ctx context.Context) ([]payload.ManifestSecret, error) {
-	chosen, err := manifestSelector(s.look.Plane)
-	if err != nil {
-		return nil, errSelector
-	}
-	if chosen == nil {
-		return nil, nil
-	}
+func (s *Seen) manifests(ctx context.Context, chosen labels.Selector) ([]payload.ManifestSecret, error) {
 	var all []payload.ManifestSecret
 	for list := (&corev1.SecretList{}); ; {
 		if err := s.r.live.List(ctx, list, client.InNamespace(s.look.Plane.Namespace), client.MatchingLabelsSelector{Selector: chosen},
@@ -218,14 +234,14 @@ func (s *Seen) beside(ctx context.Context, in *payload.Inputs) ([]payload.Proble
 	if err != nil || in == nil {
 		return problems, err
 	}
-	found, err := s.release(ctx, in)
-	if err != nil {
-		return append(problems, payload.Problem{At: "spec.releaseImage", Why: err.Error()}), nil
-	}
-	if s.engine() == v1alpha1.Builtin {
+	found, failed := s.release(ctx, in)
+	switch {
+	case failed != nil:
+		problems = append(problems, payload.Problem{At: "spec.releaseImage", Why: failed.Error()})
+	case s.engine() == v1alpha1.Builtin:
 		err = builtin.Check(in, s.cluster(found))
 		if wrong, is := errors.AsType[payload.InputsError](err); is {
-			return append(problems, wrong...), nil
+			problems, err = append(problems, wrong...), nil
 		}
 	}
 	return problems, err

@@ -97,11 +97,20 @@ func (s *Seen) storedKeys(ctx context.Context, remake bool) (map[string][]byte, 
 	if !metav1.IsControlledBy(secret, s.look.Plane) {
 		return nil, time.Time{}, fmt.Errorf("reading Secret %s: it is somebody else's; remove it, or name the OpenShiftControlPlane otherwise", name)
 	}
-	ends, err := time.Parse(time.RFC3339, secret.Annotations[v1alpha1.PayloadNotAfterAnnotation])
-	if remake || err != nil {
+	ends := timeOf(secret.Annotations[v1alpha1.PayloadNotAfterAnnotation])
+	if remake || ends.IsZero() {
 		return map[string][]byte{keys.ClusterIDKey: secret.Data[keys.ClusterIDKey]}, time.Time{}, nil
 	}
 	return secret.Data, ends, nil
+}
+
+// timeOf is a time in the form of RFC 3339, zero for something else.
+func timeOf(text string) time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
 }
 
 // delivered is a config as the data of its Secret. One that is too large is refused, unless machines get a stub of it.

@@ -2,7 +2,6 @@ package machines
 
 import (
 	"context"
-	"errors"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
@@ -11,8 +10,7 @@ import (
 )
 
 // makeBootstrap makes the bootstrap Machine between two marks: that it is intended, and which one it is.
-func (s *Seen) makeBootstrap(ctx context.Context, did *[]string) error {
-	w := s.wantedBootstrap()
+func (s *Seen) makeBootstrap(ctx context.Context, d *doing) error {
 	if s.bootstrap == nil {
 		if !s.facts.Reached().MayCreateBootstrap() {
 			return nil
@@ -22,13 +20,14 @@ func (s *Seen) makeBootstrap(ctx context.Context, did *[]string) error {
 			return err
 		}
 	}
-	if err := s.make(ctx, w, s.bootstrap, s.mayCreateBootstrap, did); err != nil || s.bootstrap == nil {
+	uid, err := s.make(ctx, s.wantedBootstrap(), s.bootstrap, s.mayCreateBootstrap, d)
+	if err != nil || uid == "" {
 		return err
 	}
-	if s.facts.Marks.Bootstrap == string(s.bootstrap.UID) {
+	if marked := s.facts.Marks.Bootstrap; marked != "" && marked != guards.Intended {
 		return nil
 	}
-	_, err := s.marking().Advance(ctx, guards.Marks{Bootstrap: string(s.bootstrap.UID)})
+	_, err = s.marking().Advance(ctx, guards.Marks{Bootstrap: string(uid)})
 	return err
 }
 
@@ -44,33 +43,38 @@ func (s *Seen) RemoveBootstrap(ctx context.Context) (machine.Result, error) {
 	if s.look.Plane == nil {
 		return machine.Result{}, nil
 	}
-	var did []string
-	return done(did, errors.Join(s.keep(ctx, &did), s.removeBootstrap(ctx, &did)))
+	d := &doing{}
+	s.keep(ctx, d)
+	d.meet(s.removeBootstrap(ctx, d))
+	return d.result()
 }
 
-func (s *Seen) removeBootstrap(ctx context.Context, did *[]string) error {
+func (s *Seen) removeBootstrap(ctx context.Context, d *doing) error {
 	reached := s.facts.Reached()
 	if !reached.Finished || s.facts.Object.Retain || len(s.facts.Held()) > 0 || s.facts.Bootstrap.Removal.IsDone() {
 		return nil
+	}
+	if s.bootstrap != nil && !s.bootstrap.DeletionTimestamp.IsZero() {
+		return nil // the end of it is watched
 	}
 	// Advancing reads the marks live, and writes back those that only the status has kept.
 	if marks, err := s.marking().Advance(ctx, reached); err != nil || !marks.MayDeleteBootstrap() {
 		return err
 	}
 	if s.bootstrap != nil {
-		return s.remove(ctx, metaOf(machines, s.bootstrap.ObjectMeta), did)
+		return s.remove(ctx, metaOf(machines, s.bootstrap.ObjectMeta), d)
 	}
 	name := phases.BootstrapName(s.look.Plane.Name)
-	if config := s.configs[name]; config != nil {
-		gone, err := s.removeHalfMade(ctx, name, did)
-		if err != nil || !gone {
+	if s.configs[name] != nil {
+		if gone, err := s.removeHalfMade(ctx, name, d); err != nil || !gone {
+			d.waits = true
 			return err
 		}
 	}
 	payload := PayloadName(s.look.Plane.Name, v1alpha1.BootstrapRole)
 	for i := range s.secrets {
 		if s.secrets[i].Name == payload {
-			return s.remove(ctx, &s.secrets[i], did)
+			return s.remove(ctx, &s.secrets[i], d)
 		}
 	}
 	return nil

@@ -2,10 +2,7 @@ package machines
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,13 +17,6 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// soon is after how long is looked again for what is on its way out.
-const soon = 5 * time.Second
-
-// errLater says that there is nothing wrong, and that it has to be done later: an object of the name is on its way out, or another
-// one has written at the same time.
-var errLater = errors.New("it has to be waited for")
-
 // CreateMachines makes the bootstrap Machine, if it may be made, and those of the control plane, and makes whole what is half made.
 // One that meets an error holds no other one up, but where machines are asked for one after the other.
 func (s *Seen) CreateMachines(ctx context.Context) (machine.Result, error) {
@@ -36,90 +26,64 @@ func (s *Seen) CreateMachines(ctx context.Context) (machine.Result, error) {
 	if err := s.Hold(ctx); err != nil {
 		return machine.Result{}, err
 	}
-	var did []string
-	errs := errors.Join(s.keep(ctx, &did), s.makeBootstrap(ctx, &did))
-	if sequential := s.look.Plane.Spec.BootstrapMachine.Sequential; sequential != nil && *sequential && (s.bootstrap == nil || !isProvisioned(s.bootstrap)) && !s.facts.Reached().Initialized {
-		return done(did, errs)
+	d := &doing{}
+	s.keep(ctx, d)
+	d.meet(s.makeBootstrap(ctx, d))
+	if s.awaitsBootstrap() {
+		return d.result()
 	}
 	for i := range s.replicas() {
-		errs = errors.Join(errs, s.make(ctx, s.wantedMaster(i), s.master(MasterName(s.look.Plane.Name, i)), nil, &did))
+		w := s.wantedMaster(i)
+		_, err := s.make(ctx, w, s.master(w.name), nil, d)
+		d.meet(err)
 	}
-	return done(did, errs)
+	return d.result()
 }
 
-// done is the result of works that have met errors, of which those that only have to be waited out are none.
-func done(did []string, errs error) (machine.Result, error) {
-	result := machine.Result{Did: strings.Join(did, ", ")}
-	errs, waits := sift(errs)
-	if waits {
-		result.LookAgain = soon
-	}
-	return result, errs
+// awaitsBootstrap says that the machines of the control plane are to be made later, because the bootstrap machine is not provisioned.
+func (s *Seen) awaitsBootstrap() bool {
+	sequential := s.look.Plane.Spec.BootstrapMachine.Sequential
+	return sequential != nil && *sequential && !s.facts.Reached().Initialized && (s.bootstrap == nil || !isProvisioned(s.bootstrap))
 }
 
-// sift takes those errors out that only have to be waited out.
-func sift(errs error) (rest error, waits bool) {
-	if joined, is := errs.(interface{ Unwrap() []error }); is {
-		for _, one := range joined.Unwrap() {
-			one, later := sift(one)
-			rest, waits = errors.Join(rest, one), waits || later
-		}
-		return rest, waits
-	}
-	if errors.Is(errs, errLater) {
-		return nil, true
-	}
-	return errs, false
-}
-
-// make makes a machine: config, infrastructure machine, Machine. there is the Machine, nil for none. may is asked before a Machine is
-// created, nil for always.
-func (s *Seen) make(ctx context.Context, w wanted, there *clusterv1.Machine, may func(context.Context) (bool, error), did *[]string) error {
+// make makes a machine: config, infrastructure machine, Machine, and returns the UID of the last, empty if it has to be made later.
+// there is the Machine, nil for none. may is asked before a Machine is created, nil for always.
+func (s *Seen) make(ctx context.Context, w wanted, there *clusterv1.Machine, may func(context.Context) (bool, error), d *doing) (types.UID, error) {
 	if there != nil {
-		return s.whole(ctx, w, there, did)
+		return there.UID, s.mend(ctx, w, there, d)
 	}
-	if _, err := s.claim(ctx, s.config(w), did); err != nil {
-		return err
+	if uid, err := s.claim(ctx, s.config(w), d); err != nil || uid == "" {
+		return "", err
 	}
 	infrastructure, err := s.infrastructure(ctx, w)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if _, err := s.claim(ctx, infrastructure, did); err != nil {
-		return err
+	if uid, err := s.claim(ctx, infrastructure, d); err != nil || uid == "" {
+		return "", err
 	}
 	if may != nil {
 		if allowed, err := may(ctx); err != nil || !allowed {
-			return err
+			return "", err
 		}
 	}
-	one := s.machine(w, clusterv1.ContractVersionedObjectReference{
+	return s.claim(ctx, s.machine(w, clusterv1.ContractVersionedObjectReference{
 		APIGroup: infrastructure.GroupVersionKind().Group, Kind: infrastructure.GetKind(), Name: w.name,
-	})
-	uid, err := s.claim(ctx, one, did)
-	if err != nil {
-		return err
-	}
-	one.UID = uid
-	if w.name == s.wantedBootstrap().name {
-		s.bootstrap = one
-	} else {
-		s.masters = append(s.masters, one)
-	}
-	return nil
+	}), d)
 }
 
-// whole makes the config of a Machine anew that has lost it before it was started.
-func (s *Seen) whole(ctx context.Context, w wanted, one *clusterv1.Machine, did *[]string) error {
+// mend makes the config of a Machine anew that has lost it before it was started.
+func (s *Seen) mend(ctx context.Context, w wanted, one *clusterv1.Machine, d *doing) error {
 	if !one.DeletionTimestamp.IsZero() || isProvisioned(one) || s.configs[w.name] != nil || one.Spec.Bootstrap.DataSecretName != nil {
 		return nil
 	}
-	_, err := s.claim(ctx, s.config(w), did)
+	_, err := s.claim(ctx, s.config(w), d)
 	return err
 }
 
-// claim creates an object, or takes up the one of its name if it is ours, and returns its UID.
-func (s *Seen) claim(ctx context.Context, object client.Object, did *[]string) (types.UID, error) {
+// claim creates an object, or takes up the one of its name if it is ours, and returns its UID. That is empty while one of the name is
+// on its way out.
+func (s *Seen) claim(ctx context.Context, object client.Object, d *doing) (types.UID, error) {
 	kind, err := apiutil.GVKForObject(object, s.maker.client.Scheme())
 	if err != nil {
 		return "", fmt.Errorf("telling the kind of %T: %w", object, err)
@@ -127,22 +91,64 @@ func (s *Seen) claim(ctx context.Context, object client.Object, did *[]string) (
 	key := client.ObjectKeyFromObject(object)
 	switch err := s.maker.client.Create(ctx, object); {
 	case err == nil:
-		*did = append(*did, fmt.Sprintf("created %s %s", kind.Kind, key))
+		d.note("created", kind.Kind, key)
 		return object.GetUID(), nil
 	case !apierrors.IsAlreadyExists(err):
 		return "", fmt.Errorf("creating %s %s: %w", kind.Kind, key, err)
 	}
 	there := &metav1.PartialObjectMetadata{}
 	there.SetGroupVersionKind(kind)
-	switch err := s.maker.live.Get(ctx, key, there); {
-	case apierrors.IsNotFound(err) || err == nil && !there.DeletionTimestamp.IsZero():
-		return "", fmt.Errorf("creating %s %s: %w", kind.Kind, key, errLater)
-	case err != nil:
+	if err := s.maker.live.Get(ctx, key, there); apierrors.IsNotFound(err) || err == nil && !there.DeletionTimestamp.IsZero() {
+		d.waits = true
+		return "", nil
+	} else if err != nil {
 		return "", fmt.Errorf("reading %s %s: %w", kind.Kind, key, err)
-	case !s.isOurs(there):
-		return "", &ConflictError{Kind: kind.Kind, Key: key, Owner: s.look.Plane.Name}
 	}
-	return there.UID, nil
+	if s.isOurs(there) {
+		return there.UID, nil
+	}
+	switch owned, err := s.ownedLive(ctx, there); {
+	case err != nil:
+		return "", err
+	case owned == ours:
+		return there.UID, nil
+	case owned == nobodys: // it goes, too
+		d.waits = true
+		return "", nil
+	}
+	return "", &ConflictError{Kind: kind.Kind, Key: key, Owner: s.look.Plane.Name}
+}
+
+// whose is whose an object is.
+type whose int
+
+const (
+	others whose = iota
+	ours
+	// nobodys is the object of a Machine that is gone.
+	nobodys
+)
+
+// ownedLive asks for the Machine that controls an object: Cluster API has the Machine own it in our place, maybe before a list shows
+// the Machine.
+func (s *Seen) ownedLive(ctx context.Context, object client.Object) (whose, error) {
+	owner := metav1.GetControllerOfNoCopy(object)
+	if owner == nil || !isKind(*owner, clusterv1.GroupVersion.Group, machineKind) || owner.Name != object.GetName() {
+		return others, nil
+	}
+	key := client.ObjectKeyFromObject(object)
+	one := metaOf(machines, metav1.ObjectMeta{})
+	switch err := s.maker.live.Get(ctx, key, one); {
+	case apierrors.IsNotFound(err):
+		return nobodys, nil
+	case err != nil:
+		return others, fmt.Errorf("reading Machine %s: %w", key, err)
+	case one.UID != owner.UID:
+		return nobodys, nil
+	case controlledBy(one, s.look.Plane.UID):
+		return ours, nil
+	}
+	return others, nil
 }
 
 // infrastructure is an infrastructure machine as its template has it.
@@ -158,7 +164,7 @@ func (s *Seen) infrastructure(ctx context.Context, w wanted) (*unstructured.Unst
 			APIVersion: template.GetAPIVersion(), Kind: template.GetKind(), Namespace: template.GetNamespace(), Name: template.GetName(),
 		},
 		Namespace: s.look.Plane.Namespace, Name: w.name, ClusterName: s.cluster, OwnerRef: &owner,
-		Labels: labels(s.look.Plane, s.cluster, w.role), Annotations: annotations(s.look.Plane, w.role),
+		Labels: labelsOf(s.look.Plane, s.cluster, w.role), Annotations: annotationsOf(s.look.Plane, w.role),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cloning %s %s: %w", w.template.Kind, w.template.Name, err)

@@ -2,8 +2,6 @@ package machines
 
 import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-
-	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 )
 
 // Guest is what the guest says of its machines. Zero values mean "not read".
@@ -32,33 +30,14 @@ type Etcd struct {
 	Problem   string
 }
 
-// Hear takes what the guest says, and fills the facts that depend on it: Nodes, Scaling and Remediation. Without it nothing of the
-// guest is known, and no Machine is created or deleted in an installed cluster.
+// Hear takes what the guest says, and fills the facts that depend on it: Scaling and Remediation. Without it nothing of the guest is
+// known: an installed cluster under Managed has no Machine created or deleted, and none of those that go is let go by our hook.
 func (s *Seen) Hear(guest Guest) {
 	s.guest = guest
 	if s.look.Plane == nil {
 		return
 	}
-	if guest.Known {
-		s.facts.Guest.Nodes = s.nodes()
-	}
 	s.facts.Scaling, s.facts.Remediation = s.scaling(), s.remediation()
-}
-
-// nodes counts the control-plane Machines whose Node is Ready.
-func (s *Seen) nodes() guards.Tally {
-	t := guards.Tally{Known: true, Wanted: s.replicas()}
-	for _, one := range s.masters {
-		switch node := s.node(one); {
-		case node == nil:
-			t.Missing = append(t.Missing, "the Node of Machine "+one.Name)
-		case !node.Ready:
-			t.Missing = append(t.Missing, "Node "+node.Name)
-		default:
-			t.Done++
-		}
-	}
-	return t
 }
 
 // node is the Node of a Machine, by the name that Cluster API has found or by what the provider calls the machine; nil for none.

@@ -2,7 +2,6 @@ package machines
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -23,8 +22,10 @@ func (s *Seen) KeepInstalled(ctx context.Context) (machine.Result, error) {
 	if s.look.Plane == nil {
 		return machine.Result{}, nil
 	}
-	var did []string
-	return done(did, errors.Join(s.keepInstalled(ctx, &did), s.removeBootstrap(ctx, &did)))
+	d := &doing{}
+	s.keepInstalled(ctx, d)
+	d.meet(s.removeBootstrap(ctx, d))
+	return d.result()
 }
 
 // HandOver sets who has the say over control-plane Machines: under Handover nothing of ours holds their deletion.
@@ -32,19 +33,19 @@ func (s *Seen) HandOver(ctx context.Context) (machine.Result, error) {
 	if s.look.Plane == nil {
 		return machine.Result{}, nil
 	}
-	var did []string
-	return done(did, s.keepInstalled(ctx, &did))
+	d := &doing{}
+	s.keepInstalled(ctx, d)
+	return d.result()
 }
 
-func (s *Seen) keepInstalled(ctx context.Context, did *[]string) error {
+func (s *Seen) keepInstalled(ctx context.Context, d *doing) {
 	if s.isManaged() {
-		return s.keep(ctx, did)
+		s.keep(ctx, d)
+		return
 	}
-	var errs error
 	for _, one := range s.masters {
-		errs = errors.Join(errs, s.setHook(ctx, one, false))
+		d.meet(s.release(ctx, one, d))
 	}
-	return errs
 }
 
 func (s *Seen) isManaged() bool { return s.look.Plane.Spec.Management == v1alpha1.Managed }
@@ -53,34 +54,40 @@ func (s *Seen) isManaged() bool { return s.look.Plane.Spec.Management == v1alpha
 func (s *Seen) holds() bool { return s.isManaged() && s.facts.Reached().Finished }
 
 // keep puts in place what may change in place, and says of each Machine that it is up to date.
-func (s *Seen) keep(ctx context.Context, did *[]string) error {
+func (s *Seen) keep(ctx context.Context, d *doing) {
 	all := slices.Clone(s.masters)
 	if s.bootstrap != nil {
 		all = append(all, s.bootstrap)
 	}
-	var errs error
 	for _, one := range all {
-		if one.DeletionTimestamp.IsZero() {
-			errs = errors.Join(errs, s.keepOne(ctx, one, did))
-		} else if !s.holds() || s.isOutOfEtcd(one) {
-			errs = errors.Join(errs, s.setHook(ctx, one, false))
+		switch {
+		case one.DeletionTimestamp.IsZero():
+			d.meet(s.keepOne(ctx, one, d))
+		case !s.holds() || s.isOutOfEtcd(one):
+			d.meet(s.release(ctx, one, d))
 		}
 	}
-	return errs
 }
 
-func (s *Seen) keepOne(ctx context.Context, one *clusterv1.Machine, did *[]string) error {
+func (s *Seen) keepOne(ctx context.Context, one *clusterv1.Machine, d *doing) error {
 	role := v1alpha1.MasterRole
 	if one == s.bootstrap {
 		role = v1alpha1.BootstrapRole
 	}
 	before := one.DeepCopy()
+	had := formerly(one)
 	s.settle(one, role)
-	if !equality.Semantic.DeepEqual(before, one) {
-		if err := s.patch(ctx, one, before); err != nil {
+	if !equality.Semantic.DeepEqual(before.Labels, one.Labels) || !equality.Semantic.DeepEqual(before.Annotations, one.Annotations) {
+		// These first: what the Machine notes is what they have been given.
+		if err := s.dressOthers(ctx, one, role, had); err != nil {
 			return err
 		}
-		*did = append(*did, "updated Machine "+one.Name)
+	}
+	if !equality.Semantic.DeepEqual(before, one) {
+		if done, err := s.patch(ctx, one, before, d); err != nil || !done {
+			return err
+		}
+		d.note("updated", machineKind, client.ObjectKeyFromObject(one))
 	}
 	if meta.IsStatusConditionTrue(one.Status.Conditions, clusterv1.MachineUpToDateCondition) {
 		return nil
@@ -90,37 +97,38 @@ func (s *Seen) keepOne(ctx context.Context, one *clusterv1.Machine, did *[]strin
 		Type: clusterv1.MachineUpToDateCondition, Status: metav1.ConditionTrue, Reason: clusterv1.MachineUpToDateReason,
 		LastTransitionTime: metav1.NewTime(s.maker.now()), ObservedGeneration: one.Generation,
 	})
-	err := s.maker.client.Status().Patch(ctx, one, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-	return patched(one, err)
+	_, err := d.patched(one, s.maker.client.Status().Patch(ctx, one, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+	return err
 }
 
-// setHook sets our hook on a Machine, or lifts it.
-func (s *Seen) setHook(ctx context.Context, one *clusterv1.Machine, is bool) error {
-	if _, has := one.Annotations[hook]; has == is {
+// release lifts our hook off a Machine.
+func (s *Seen) release(ctx context.Context, one *clusterv1.Machine, d *doing) error {
+	if _, has := one.Annotations[hook]; !has {
 		return nil
 	}
 	before := one.DeepCopy()
-	if is {
-		metav1.SetMetaDataAnnotation(&one.ObjectMeta, hook, "")
-	} else {
-		delete(one.Annotations, hook)
-	}
-	return s.patch(ctx, one, before)
+	delete(one.Annotations, hook)
+	_, err := s.patch(ctx, one, before, d)
+	return err
 }
 
 // patch writes what has changed of a Machine since it was read, unless another one has written since.
-func (s *Seen) patch(ctx context.Context, one, before *clusterv1.Machine) error {
-	return patched(one, s.maker.client.Patch(ctx, one, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+func (s *Seen) patch(ctx context.Context, one, before *clusterv1.Machine, d *doing) (done bool, err error) {
+	return d.patched(one, s.maker.client.Patch(ctx, one, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
 }
 
-func patched(one *clusterv1.Machine, err error) error {
+// patched takes up what has come of a patch: where somebody else has written, it is done later.
+func (d *doing) patched(one *clusterv1.Machine, err error) (done bool, _ error) {
 	switch {
-	case err == nil || apierrors.IsNotFound(err):
-		return nil
+	case err == nil:
+		return true, nil
+	case apierrors.IsNotFound(err):
+		return false, nil
 	case apierrors.IsConflict(err):
-		return fmt.Errorf("updating Machine %s: %w: %w", client.ObjectKeyFromObject(one), errLater, err)
+		d.waits = true
+		return false, nil
 	}
-	return fmt.Errorf("updating Machine %s: %w", client.ObjectKeyFromObject(one), err)
+	return false, fmt.Errorf("updating Machine %s: %w", client.ObjectKeyFromObject(one), err)
 }
 
 // isOutOfEtcd says that etcd has no member on a Machine. While nobody knows that, it may have one.

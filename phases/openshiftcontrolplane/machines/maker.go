@@ -50,8 +50,8 @@ type Seen struct {
 	templates map[clusterv1.ContractVersionedObjectReference]*unstructured.Unstructured
 }
 
-// See lists what the OpenShiftControlPlane has of Machines, and fills the facts of them. What depends on the guest is filled by
-// [Seen.Hear].
+// See lists what the OpenShiftControlPlane has of Machines, and fills the facts of them. f has those of the look already; works go by
+// what it has when they are done. What depends on the guest is filled by [Seen.Hear].
 func (m *Maker) See(ctx context.Context, look phases.Look, f *guards.Facts) (*Seen, error) {
 	s := newSeen(m, look, f)
 	if look.Plane == nil {

@@ -43,8 +43,8 @@ func (s *Seen) Hold(ctx context.Context) error {
 	return s.patchFinalizer(ctx, plane, controllerutil.AddFinalizer)
 }
 
-// release takes the finalizer off, and with it goes the OpenShiftControlPlane.
-func (s *Seen) release(ctx context.Context) error {
+// letGo takes the finalizer off, and with it goes the OpenShiftControlPlane.
+func (s *Seen) letGo(ctx context.Context) error {
 	if !controllerutil.ContainsFinalizer(s.look.Plane, v1alpha1.Finalizer) {
 		return nil
 	}

@@ -43,8 +43,8 @@ func fixedLabels(plane, cluster string, role v1alpha1.Role) map[string]string {
 	}
 }
 
-// labels are those of the template and the fixed ones, which go first.
-func labels(plane *v1alpha1.OpenShiftControlPlane, cluster string, role v1alpha1.Role) map[string]string {
+// labelsOf are those of the template and the fixed ones, which go first.
+func labelsOf(plane *v1alpha1.OpenShiftControlPlane, cluster string, role v1alpha1.Role) map[string]string {
 	all := maps.Clone(plane.Spec.MachineTemplate.ObjectMeta.Labels)
 	if all == nil {
 		all = map[string]string{}
@@ -53,8 +53,8 @@ func labels(plane *v1alpha1.OpenShiftControlPlane, cluster string, role v1alpha1
 	return all
 }
 
-// annotations are those of the template; those of a bootstrap machine keep health checks off it.
-func annotations(plane *v1alpha1.OpenShiftControlPlane, role v1alpha1.Role) map[string]string {
+// annotationsOf are those of the template; those of a bootstrap machine keep health checks off it.
+func annotationsOf(plane *v1alpha1.OpenShiftControlPlane, role v1alpha1.Role) map[string]string {
 	all := maps.Clone(plane.Spec.MachineTemplate.ObjectMeta.Annotations)
 	if role == v1alpha1.BootstrapRole {
 		if all == nil {

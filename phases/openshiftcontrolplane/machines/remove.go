@@ -33,7 +33,7 @@ func metaOf(kind schema.GroupVersionKind, object metav1.ObjectMeta) *metav1.Part
 }
 
 // remove asks for the deletion of the very object that was seen, once.
-func (s *Seen) remove(ctx context.Context, one *metav1.PartialObjectMetadata, did *[]string) error {
+func (s *Seen) remove(ctx context.Context, one *metav1.PartialObjectMetadata, d *doing) error {
 	if !one.DeletionTimestamp.IsZero() {
 		return nil
 	}
@@ -42,17 +42,18 @@ func (s *Seen) remove(ctx context.Context, one *metav1.PartialObjectMetadata, di
 	case apierrors.IsNotFound(err):
 		return nil
 	case apierrors.IsConflict(err): // another one of the name by now
-		return fmt.Errorf("deleting %s %s: %w: %w", kind, key, errLater, err)
+		d.waits = true
+		return nil
 	case err != nil:
 		return fmt.Errorf("deleting %s %s: %w", kind, key, err)
 	}
-	*did = append(*did, fmt.Sprintf("deleted %s %s", kind, key))
+	d.note("deleted", kind, key)
 	return nil
 }
 
-// controlled lists what of a kind the OpenShiftControlPlane controls.
-func (s *Seen) controlled(ctx context.Context, from client.Reader, kind schema.GroupVersionKind) ([]metav1.PartialObjectMetadata, error) {
-	return s.listed(ctx, from, kind, func(one *metav1.PartialObjectMetadata) bool { return controlledBy(one, s.look.Plane.UID) })
+// owned lists what of a kind the OpenShiftControlPlane owns.
+func (s *Seen) owned(ctx context.Context, from client.Reader, kind schema.GroupVersionKind) ([]metav1.PartialObjectMetadata, error) {
+	return s.listed(ctx, from, kind, func(one *metav1.PartialObjectMetadata) bool { return ownedBy(one, s.look.Plane.UID) })
 }
 
 // infrastructures lists live the infrastructure machines of the kinds that templates are of, as far as they are ours. A kind that is
@@ -112,7 +113,7 @@ func (s *Seen) listed(ctx context.Context, from client.Reader, kind schema.Group
 
 // removeHalfMade deletes what has no Machine: infrastructure machines first, and then configs, without which nobody would look for
 // the former. It says whether nothing is left. Which ones is by name, all for none.
-func (s *Seen) removeHalfMade(ctx context.Context, name string, did *[]string) (gone bool, err error) {
+func (s *Seen) removeHalfMade(ctx context.Context, name string, d *doing) (gone bool, err error) {
 	left, err := s.infrastructures(ctx)
 	if err != nil {
 		return false, err
@@ -121,7 +122,7 @@ func (s *Seen) removeHalfMade(ctx context.Context, name string, did *[]string) (
 	for i := range left {
 		if name == "" || left[i].Name == name {
 			waits = true
-			if err := s.remove(ctx, &left[i], did); err != nil {
+			if err := s.remove(ctx, &left[i], d); err != nil {
 				return false, err
 			}
 		}
@@ -132,7 +133,7 @@ func (s *Seen) removeHalfMade(ctx context.Context, name string, did *[]string) (
 	for _, config := range s.configs {
 		if name == "" || config.Name == name {
 			waits = true
-			if err := s.remove(ctx, metaOf(configs, config.ObjectMeta), did); err != nil {
+			if err := s.remove(ctx, metaOf(configs, config.ObjectMeta), d); err != nil {
 				return false, err
 			}
 		}

@@ -2,7 +2,8 @@ package machines
 
 import (
 	"context"
-	"errors"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	"github.com/capstan-capi/capstan/machine"
@@ -23,42 +24,44 @@ func (s *Seen) change(ctx context.Context, replaces bool) (machine.Result, error
 	if s.look.Plane == nil || s.look.Cluster == nil {
 		return machine.Result{}, nil
 	}
-	var did []string
-	errs := errors.Join(s.keepInstalled(ctx, &did), s.removeBootstrap(ctx, &did))
+	d := &doing{}
+	s.keepInstalled(ctx, d)
+	d.meet(s.removeBootstrap(ctx, d))
 	if s.holds() {
-		errs = errors.Join(errs, s.changeOne(ctx, replaces, &did))
+		d.meet(s.changeOne(ctx, replaces, d))
 	}
-	return done(did, errs)
+	return d.result()
 }
 
 // changeOne does one step of a change, of what the API server itself has: two steps at once could take the quorum.
-func (s *Seen) changeOne(ctx context.Context, replaces bool, did *[]string) error {
+func (s *Seen) changeOne(ctx context.Context, replaces bool, d *doing) error {
 	fresh, err := s.afresh(ctx)
 	if err != nil {
 		return err
 	}
+	var goes *clusterv1.Machine
+	if replaces {
+		goes = fresh.unhealthy()
+	}
+	d.waits = true // the guest is not watched
 	if i, half := fresh.halfMade(); half {
-		return fresh.make(ctx, fresh.wantedMaster(i), nil, nil, did)
+		_, err := fresh.make(ctx, fresh.wantedMaster(i), nil, nil, d)
+		return err
 	}
-	for _, one := range fresh.masters {
-		if one.DeletionTimestamp.IsZero() && !one.Status.NodeRef.IsDefined() { // on its way
-			return fresh.whole(ctx, wanted{name: one.Name, role: v1alpha1.MasterRole}, one, did)
-		}
-	}
-	goes := fresh.unhealthy()
-	if !replaces {
-		goes = nil
+	if one := fresh.coming(); one != nil && (goes == nil || one.Name != goes.Name) {
+		return fresh.mend(ctx, wanted{name: one.Name, role: v1alpha1.MasterRole}, one, d)
 	}
 	if fresh.refusal(goes) != "" {
 		return nil
 	}
 	switch count := len(fresh.masters); {
 	case goes != nil:
-		return fresh.remove(ctx, metaOf(machines, goes.ObjectMeta), did)
+		return fresh.remove(ctx, metaOf(machines, goes.ObjectMeta), d)
 	case count < fresh.replicas():
-		return fresh.make(ctx, fresh.wantedMaster(fresh.free()), nil, nil, did)
+		_, err := fresh.make(ctx, fresh.wantedMaster(fresh.free()), nil, nil, d)
+		return err
 	case count > fresh.replicas() && !replaces:
-		return fresh.remove(ctx, metaOf(machines, fresh.surplus().ObjectMeta), did)
+		return fresh.remove(ctx, metaOf(machines, fresh.surplus().ObjectMeta), d)
 	}
 	return nil
 }

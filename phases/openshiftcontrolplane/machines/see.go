@@ -40,7 +40,7 @@ func (s *Seen) list(ctx context.Context, from client.Reader) error {
 		return err
 	}
 	var err error
-	if s.secrets, err = s.controlled(ctx, from, secrets); err != nil {
+	if s.secrets, err = s.owned(ctx, from, secrets); err != nil {
 		return err
 	}
 	s.payload = slices.ContainsFunc(s.secrets, func(one metav1.PartialObjectMetadata) bool {
@@ -63,7 +63,9 @@ func (s *Seen) here() []client.ListOption {
 func (s *Seen) take(one *clusterv1.Machine) {
 	switch {
 	case !controlledBy(one, s.look.Plane.UID):
-		s.workers = append(s.workers, one.Name)
+		if s.cluster != "" { // else they are anybody's
+			s.workers = append(s.workers, one.Name)
+		}
 	case one.Name == phases.BootstrapName(s.look.Plane.Name):
 		s.bootstrap = one
 	default:
@@ -172,8 +174,9 @@ func (s *Seen) attempt() guards.Tally {
 		left = append(left, "Secret "+s.secrets[i].Name)
 	}
 	slices.Sort(left)
-	const most = 64 // 2 objects of each of 6 machines, 3 payloads and some 10 Secrets, with room
-	return guards.Tally{Known: true, Done: max(most-len(left), 0), Wanted: most, Missing: left}
+	const others = 9 // three payloads and their keys, four certificates, and the kubeconfig
+	all := max(2*(s.replicas()+1)+others, len(left))
+	return guards.Tally{Known: true, Done: all - len(left), Wanted: all, Missing: left}
 }
 
 // counts are what the status tells of control-plane Machines.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -25,12 +26,12 @@ func (s *Seen) ClearAttempt(ctx context.Context) (machine.Result, error) {
 	if marks.Advance(s.facts.Noted).Finished {
 		return machine.Result{}, machine.Terminal(errors.New("clearing the attempt: its bootstrap is finished"))
 	}
-	var did []string
-	gone, err := s.takeDown(ctx, &did)
+	d := &doing{}
+	gone, err := s.takeDown(ctx, d)
 	if err == nil && gone {
 		err = s.marking().Clear(ctx)
 	}
-	return s.takenDown(did, gone, err)
+	return d.until(gone, err)
 }
 
 // DeleteCluster waits until all workers are gone, whoever made them; then it deletes the control plane, the bootstrap, what was half
@@ -39,26 +40,25 @@ func (s *Seen) DeleteCluster(ctx context.Context) (machine.Result, error) {
 	if s.look.Plane == nil {
 		return machine.Result{}, nil
 	}
-	var did []string
+	d := &doing{}
 	if len(s.workers) > 0 {
-		return s.takenDown(did, false, nil)
+		return d.until(false, nil)
 	}
 	if pools, err := s.pools(ctx); err != nil || pools {
-		return s.takenDown(did, false, err)
+		return d.until(false, err)
 	}
-	gone, err := s.takeDown(ctx, &did)
+	gone, err := s.takeDown(ctx, d)
 	if err == nil && gone {
-		err = s.release(ctx)
+		err = s.letGo(ctx)
 	}
-	return s.takenDown(did, gone, err)
+	return d.until(gone, err)
 }
 
-func (s *Seen) takenDown(did []string, gone bool, err error) (machine.Result, error) {
-	result, err := done(did, err)
-	if !gone && err == nil {
-		result.LookAgain = soon
-	}
-	return result, err
+// until looks again soon as long as something is left.
+func (d *doing) until(gone bool, err error) (machine.Result, error) {
+	d.waits = d.waits || !gone
+	d.meet(err)
+	return d.result()
 }
 
 // pools says whether the Cluster has MachinePools, which are workers, too.
@@ -72,7 +72,7 @@ func (s *Seen) pools(ctx context.Context) (bool, error) {
 }
 
 // takeDown deletes what was made, in order, and says whether nothing is left of it. Nothing counts as gone that only a cache lacks.
-func (s *Seen) takeDown(ctx context.Context, did *[]string) (gone bool, err error) {
+func (s *Seen) takeDown(ctx context.Context, d *doing) (gone bool, err error) {
 	fresh, err := s.afresh(ctx)
 	if err != nil {
 		return false, err
@@ -81,21 +81,21 @@ func (s *Seen) takeDown(ctx context.Context, did *[]string) (gone bool, err erro
 		return false, nil
 	}
 	if len(fresh.masters) > 0 {
-		return false, fresh.removeMachines(ctx, fresh.masters, did)
+		return false, fresh.removeMachines(ctx, fresh.masters, d)
 	}
 	if fresh.bootstrap != nil {
-		return false, fresh.removeMachines(ctx, []*clusterv1.Machine{fresh.bootstrap}, did)
+		return false, fresh.removeMachines(ctx, []*clusterv1.Machine{fresh.bootstrap}, d)
 	}
-	if gone, err := fresh.removeHalfMade(ctx, "", did); err != nil || !gone {
+	if gone, err := fresh.removeHalfMade(ctx, "", d); err != nil || !gone {
 		return false, err
 	}
-	started, err := fresh.controlled(ctx, s.maker.live, jobs)
+	started, err := fresh.owned(ctx, s.maker.live, jobs)
 	if err != nil {
 		return false, err
 	}
 	rest := slices.Concat(started, fresh.secrets)
 	for i := range rest {
-		if err := fresh.remove(ctx, &rest[i], did); err != nil {
+		if err := fresh.remove(ctx, &rest[i], d); err != nil {
 			return false, err
 		}
 	}
@@ -103,12 +103,28 @@ func (s *Seen) takeDown(ctx context.Context, did *[]string) (gone bool, err erro
 }
 
 // removeMachines deletes Machines, without waiting for their members of etcd: all of them go.
-func (s *Seen) removeMachines(ctx context.Context, all []*clusterv1.Machine, did *[]string) error {
+func (s *Seen) removeMachines(ctx context.Context, all []*clusterv1.Machine, d *doing) error {
 	var errs error
 	for _, one := range all {
-		errs = errors.Join(errs, s.setHook(ctx, one, false), s.remove(ctx, metaOf(machines, one.ObjectMeta), did))
+		errs = errors.Join(errs, s.unbind(ctx, one, d), s.remove(ctx, metaOf(machines, one.ObjectMeta), d))
 	}
 	return errs
+}
+
+// unbind takes off a Machine what its deletion would wait for. Where the OpenShiftControlPlane goes, too, Cluster API drains no Node of
+// it; where an attempt is cleared away, that has to be said: its guest may never answer.
+func (s *Seen) unbind(ctx context.Context, one *clusterv1.Machine, d *doing) error {
+	before := one.DeepCopy()
+	delete(one.Annotations, hook)
+	if !s.facts.Object.Deleting {
+		metav1.SetMetaDataAnnotation(&one.ObjectMeta, clusterv1.ExcludeNodeDrainingAnnotation, "")
+		metav1.SetMetaDataAnnotation(&one.ObjectMeta, clusterv1.ExcludeWaitForNodeVolumeDetachAnnotation, "")
+	}
+	if equality.Semantic.DeepEqual(before, one) {
+		return nil
+	}
+	_, err := s.patch(ctx, one, before, d)
+	return err
 }
 
 // afresh is the same look with lists of the API server itself.

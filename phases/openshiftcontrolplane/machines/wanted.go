@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -65,7 +66,7 @@ func (s *Seen) domain(i int) string {
 func (s *Seen) objectMeta(w wanted, owner metav1.OwnerReference) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Namespace: s.look.Plane.Namespace, Name: w.name,
-		Labels: labels(s.look.Plane, s.cluster, w.role), Annotations: annotations(s.look.Plane, w.role),
+		Labels: labelsOf(s.look.Plane, s.cluster, w.role), Annotations: annotationsOf(s.look.Plane, w.role),
 		OwnerReferences: []metav1.OwnerReference{owner},
 	}
 }
@@ -108,11 +109,10 @@ func (s *Seen) machine(w wanted, infrastructure clusterv1.ContractVersionedObjec
 // settle sets what may change in place, and leaves what others have added.
 func (s *Seen) settle(one *clusterv1.Machine, role v1alpha1.Role) {
 	template := s.look.Plane.Spec.MachineTemplate.Spec
-	for key, value := range labels(s.look.Plane, s.cluster, role) {
-		metav1.SetMetaDataLabel(&one.ObjectMeta, key, value)
-	}
-	for key, value := range annotations(s.look.Plane, role) {
-		metav1.SetMetaDataAnnotation(&one.ObjectMeta, key, value)
+	s.dress(&one.ObjectMeta, role, formerly(one))
+	delete(one.Annotations, given)
+	if text, err := json.Marshal(s.given()); err == nil && string(text) != "{}" {
+		metav1.SetMetaDataAnnotation(&one.ObjectMeta, given, string(text))
 	}
 	if role == v1alpha1.MasterRole && s.holds() {
 		metav1.SetMetaDataAnnotation(&one.ObjectMeta, hook, "")

@@ -55,7 +55,7 @@ func (s *Seen) remediation() guards.Wish {
 	return wish
 }
 
-// left are the steps that are left until there are as many Machines as asked for.
+// left are the steps that are left until there are as many Machines as asked for; that there are too many is a matter of scaling.
 func (s *Seen) left(state machine.State) []string {
 	var left []string
 	active := 0
@@ -72,6 +72,9 @@ func (s *Seen) left(state machine.State) []string {
 	}
 	for range max(s.replicas()-active, 0) {
 		left = append(left, "one Machine more", "its Node")
+	}
+	if state != guards.Scaling {
+		return left
 	}
 	for range max(active-s.replicas(), 0) {
 		left = append(left, "one Machine less", "its end")
@@ -104,7 +107,7 @@ func (s *Seen) refusal(goes *clusterv1.Machine) string {
 		switch {
 		case !one.DeletionTimestamp.IsZero():
 			return "Machine " + one.Name + " is being deleted"
-		case goes != nil && one.Name == goes.Name, !one.Status.NodeRef.IsDefined():
+		case goes != nil && one.Name == goes.Name, goes == nil && !one.Status.NodeRef.IsDefined():
 			excuse(excused, one, node)
 		case node == nil:
 			return "Machine " + one.Name + " has no Node"
@@ -141,6 +144,16 @@ func excuse(excused map[string]bool, one *clusterv1.Machine, node *Node) {
 
 // isIn says that the status has a state. It is a hint: where it is lost, what is left of a remediation is a scaling.
 func (s *Seen) isIn(state machine.State) bool { return s.look.Plane.Status.State == string(state) }
+
+// coming is a Machine that has no Node yet, nil for none.
+func (s *Seen) coming() *clusterv1.Machine {
+	for _, one := range s.masters {
+		if one.DeletionTimestamp.IsZero() && !one.Status.NodeRef.IsDefined() {
+			return one
+		}
+	}
+	return nil
+}
 
 // halfMade is the number of the control-plane machine that has a config and no Machine yet.
 func (s *Seen) halfMade() (int, bool) {
