@@ -3,6 +3,7 @@ package capiworld
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -150,6 +151,19 @@ func (s Standing) Is(state string) error {
 		return nil
 	}
 	return fmt.Errorf("it is in state %q: %s; its work meets: %s", s.State, s.Waits, s.Failure)
+}
+
+// Says is nil if the control plane has a condition of a status, whose reason or message names something.
+func (s Standing) Says(kind string, status metav1.ConditionStatus, names string) error {
+	for _, c := range s.Conditions {
+		if c.Type == kind && c.Status == status && strings.Contains(c.Reason+" "+c.Message, names) {
+			return nil
+		}
+		if c.Type == kind {
+			return fmt.Errorf("it says %s=%s: %s: %s", kind, c.Status, c.Reason, c.Message)
+		}
+	}
+	return fmt.Errorf("it says nothing of %s; it is in state %q: %s", kind, s.State, s.Waits)
 }
 
 // Conditions are those of an object's status.

@@ -8,9 +8,6 @@ import (
 // release is one that guests say they have.
 const release = "4.22.0"
 
-// long labels what the reduced suite leaves out.
-const long = "long"
-
 var _ = Describe("A cluster of OpenShift", func() {
 	It("of one control-plane machine reaches Installed, and leaves nothing when it is deleted", func(ctx SpecContext) {
 		key := newKey(ctx)
