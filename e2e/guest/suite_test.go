@@ -40,17 +40,20 @@ const patience = time.Minute
 
 var (
 	key     = client.ObjectKey{Namespace: "fleet", Name: "a"}
-	scheme  = runtime.NewScheme()
+	scheme  = kinds()
 	plane   *cluster.Cluster
 	objects client.Client
 )
 
-func init() {
+// kinds are those that a guest and its management plane have.
+func kinds() *runtime.Scheme {
+	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		corev1.AddToScheme, configv1.Install, operatorv1.Install, v1alpha1.AddToScheme, clusterv1.AddToScheme,
 	} {
 		utilruntime.Must(add(scheme))
 	}
+	return scheme
 }
 
 func TestGuest(t *testing.T) {
