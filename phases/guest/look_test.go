@@ -2,7 +2,9 @@ package guest
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -181,6 +183,25 @@ func TestGuest_that_cannot_be_read_is_one_of_which_nothing_is_known(t *testing.T
 				t.Errorf("complete is %s", answer.Truth)
 			}
 		})
+	}
+}
+
+func TestGuest_that_cannot_be_reached_says_so_in_the_same_words_each_time(t *testing.T) {
+	w := connected(t)
+	w.guest.set(readyPath, func(rw http.ResponseWriter, _ *http.Request) {
+		connection, _, err := http.NewResponseController(rw).Hijack()
+		if err == nil {
+			_ = connection.(*tls.Conn).NetConn().(*net.TCPConn).SetLinger(0)
+			_ = connection.(*tls.Conn).NetConn().Close()
+		}
+	})
+	w.guest.TLS.NextProtos = []string{"http/1.1"}
+	for name, change := range map[string]func(){"it resets": func() {}, "it is down": w.guest.Close} {
+		change()
+		first, second := w.ask(finished).Guest.APIProblem, w.ask(finished).Guest.APIProblem
+		if first == "" || first != second || strings.Contains(first, "127.0.0.1") {
+			t.Errorf("%s: it says %q, and then %q", name, first, second)
+		}
 	}
 }
 

@@ -56,12 +56,15 @@ type registry struct {
 	asked []images.Access
 }
 
-func (r *registry) Resolve(_ context.Context, reference string, _ release.Policy, access images.Access) (release.Release, error) {
+func (r *registry) Resolve(_ context.Context, reference string, policy release.Policy, access images.Access) (release.Release, error) {
 	r.asked = append(r.asked, access)
 	if r.fails != nil {
 		return release.Release{}, r.fails
 	}
 	ref, err := images.ParseRef(reference)
+	if policy == release.Tag {
+		ref, err = images.ParseRef(image)
+	}
 	return release.Release{Image: ref, Version: "4.22.1"}, err
 }
 
@@ -147,6 +150,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 // restart is a resolver of another process.
 func (b *bench) restart(live client.Reader) {
 	b.Resolver = New(b.cluster, live, b.releases, func() time.Time { return b.now })
+	b.CollectImage = "registry.example.com/capstan-provider:1"
 }
 
 func addKinds(scheme *runtime.Scheme) error {

@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -82,6 +83,9 @@ func (s *Seen) byInstaller(ctx context.Context, in *payload.Inputs, mayMake bool
 
 // request is what a Job is made for.
 func (s *Seen) request(ctx context.Context, in *payload.Inputs) (job.Request, error) {
+	if s.r.CollectImage == "" {
+		return job.Request{}, errors.New("making the payload: the provider was started without its own image, which collects what the installer makes; tell it by its flag, or set spec.ignition.engine to Builtin")
+	}
 	of, err := s.release(ctx, in)
 	if err != nil {
 		return job.Request{}, fmt.Errorf("making the payload: %w", err)

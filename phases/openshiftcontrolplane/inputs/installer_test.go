@@ -43,7 +43,6 @@ func installers(t *testing.T, who string) payload.Payload {
 func started(t *testing.T) (*bench, string) {
 	t.Helper()
 	b := whole(t, byInstaller)
-	b.CollectImage = "registry.example.com/capstan-provider:1"
 	b.freeze()
 	b.writes = nil
 	seen, _ := b.see()
@@ -158,6 +157,15 @@ func TestInstallerJob_is_run_anew_when_somebody_asks_for_another_try(t *testing.
 	is := b.job()
 	if len(is.Status.Conditions) > 0 || is.Annotations[v1alpha1.RetryAnnotation] != "2" {
 		t.Errorf("the Job is %+v", is)
+	}
+}
+
+func TestInstallerJob_needs_the_providers_own_image(t *testing.T) {
+	b := whole(t, byInstaller)
+	b.CollectImage = ""
+	b.freeze()
+	if _, err := b.generate(); err == nil || !strings.Contains(err.Error(), "spec.ignition.engine to Builtin") {
+		t.Errorf("it says %v", err)
 	}
 }
 
