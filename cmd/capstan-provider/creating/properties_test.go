@@ -26,8 +26,11 @@ func drawGiven(t *rapid.T) Given {
 		"metadata":   map[string]any{"name": rapid.StringMatching(`[a-z][a-z0-9-]{0,25}[a-z0-9]`).Draw(t, "name")},
 		"pullSecret": `{"auths":{"a":{"auth":"YTpi"}}}`,
 		"platform": rapid.SampledFrom([]map[string]any{
-			{"none": map[string]any{}}, {"vsphere": map[string]any{"vcenters": []any{}}}, {"gcp": map[string]any{"region": "r", "projectID": "p"}},
-			{"aws": map[string]any{"region": "r", "amiID": "ami-0123456789abcdef0"}}, {"aws": map[string]any{"region": "r", "amiID": "ami-0123456789abcdef0"}},
+			{"none": map[string]any{}},
+			{"vsphere": map[string]any{"vcenters": []any{}}},
+			{"gcp": map[string]any{"region": "r", "projectID": "p"}},
+			{"aws": map[string]any{"region": "r", "amiID": "ami-0123456789abcdef0"}},
+			{"aws": map[string]any{"region": "r", "amiID": "ami-0123456789abcdef0"}},
 		}).Draw(t, "platform"),
 	}
 	set := func(name string, values ...any) {
