@@ -5,6 +5,6 @@ import "github.com/spf13/cobra"
 // commands is the flat list: one line for what runs on a cluster, one for what people type.
 func commands() []*cobra.Command {
 	return []*cobra.Command{
-		collectCommand(), createCommand(), applyCommand(), watchCommand(), explainCommand(),
+		managerCommand(), collectCommand(), createCommand(), applyCommand(), watchCommand(), explainCommand(),
 	}
 }

@@ -19,12 +19,15 @@ import (
 
 	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/e2e/harness"
+	"github.com/capstan-capi/capstan/e2e/proxy"
 )
 
 // Deployments whose managers a world runs.
 const (
 	Core = "capi-controller-manager"
 	Dev  = "capd-controller-manager"
+	// Provider is that of the provider that is proved here. It goes through a proxy, so that it can be ended after a write.
+	Provider = "openshift-install-controller-manager"
 )
 
 // grace is how long a manager may take to end.
@@ -58,6 +61,9 @@ var programs = map[string]program{
 			"--first-port=" + strconv.Itoa(p.first),
 		}
 	}},
+	Provider: {"capstan-provider", func(p *place) []string {
+		return []string{"--kubeconfig=" + p.kubeconfig, "--metrics-bind-address=0", "--health-probe-bind-address=" + loopback(p.health)}
+	}},
 }
 
 func loopback(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
@@ -69,8 +75,10 @@ type Manager struct {
 	// User is the ServiceAccount that it works as.
 	User string
 
-	world   *World
-	name    string
+	world *World
+	name  string
+	// between is a proxy before the API server, nil for none.
+	between *proxy.Proxy
 	command []string
 	health  int
 	process *cluster.Process
@@ -101,7 +109,7 @@ func (w *World) newManager(ctx context.Context, deployment string) (*Manager, er
 		world: w, name: deployment, Log: filepath.Join(w.Cluster.Dir(), deployment+".log"),
 		User: "system:serviceaccount:" + of.Namespace + ":" + pod.ServiceAccountName,
 	}
-	kubeconfig, err := w.Cluster.KubeconfigFor(m.User, "system:serviceaccounts", "system:serviceaccounts:"+of.Namespace, "system:authenticated")
+	kubeconfig, err := m.access(of.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -117,9 +125,34 @@ func (w *World) newManager(ctx context.Context, deployment string) (*Manager, er
 	at := max(0, slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == "manager" }))
 	// A process gets no values of fields of a Pod; those that managers ask for are these.
 	environment := []string{"env", "POD_NAMESPACE=" + of.Namespace, "POD_NAME=" + deployment, "POD_UID=" + string(of.UID), "POD_IP=127.0.0.1"}
-	m.command = slices.Concat(environment, []string{filepath.Join(w.bin, run.binary)}, pod.Containers[at].Args, run.more(p))
+	m.command = slices.Concat(environment, []string{filepath.Join(w.bin, run.binary)}, arguments(pod.Containers[at]), run.more(p))
 	return m, nil
 }
+
+// arguments are those of a container, whose command may have some, too.
+func arguments(of corev1.Container) []string {
+	return slices.Concat(of.Command[min(1, len(of.Command)):], of.Args)
+}
+
+// access writes a kubeconfig of the manager's ServiceAccount, by way of the proxy where there is to be one.
+func (m *Manager) access(namespace string) (string, error) {
+	groups := []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"}
+	if m.name != Provider {
+		return m.world.Cluster.KubeconfigFor(m.User, groups...)
+	}
+	config, err := m.world.Cluster.ConfigFor(m.User, groups...)
+	if err != nil {
+		return "", err
+	}
+	if m.between, err = proxy.Start(config); err != nil {
+		return "", err
+	}
+	path := filepath.Join(m.world.Cluster.Dir(), m.name+".kubeconfig")
+	return path, harness.WriteKubeconfig(path, m.between.URL())
+}
+
+// Between is the proxy between the manager and the API server; only Provider's has one.
+func (m *Manager) Between() *proxy.Proxy { return m.between }
 
 // mount writes the Secret of the serving certificate, if the Pod mounts one.
 func (w *World) mount(ctx context.Context, pod corev1.PodSpec, folder string) error {
@@ -145,10 +178,10 @@ func (w *World) mount(ctx context.Context, pod corev1.PodSpec, folder string) er
 	})
 }
 
-// Start starts the process, which must not run.
-func (m *Manager) Start() (err error) {
+// Start starts the process, which must not run, with more arguments.
+func (m *Manager) Start(more ...string) (err error) {
 	m.ended = false
-	m.process, err = m.world.Cluster.Spawn(m.name, m.Log, m.command...)
+	m.process, err = m.world.Cluster.Spawn(m.name, m.Log, slices.Concat(m.command, more)...)
 	return err
 }
 
@@ -188,6 +221,15 @@ func (m *Manager) Stop() error {
 		return nil
 	}
 	return m.process.Stop(grace)
+}
+
+// close stops the process, and what was before it.
+func (m *Manager) close() error {
+	err := m.Stop()
+	if m.between != nil {
+		err = errors.Join(err, m.between.Stop())
+	}
+	return err
 }
 
 // alive is an error once the process has ended, and was not meant to.

@@ -107,6 +107,9 @@ func (w *World) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if images[providers.OpenShiftInstall], err = w.pushOwn(ctx); err != nil {
+		return err
+	}
 	if err := w.Begin(ctx, harness.World{Platform: configv1.NonePlatformType, Images: images}); err != nil {
 		return err
 	}
@@ -118,6 +121,17 @@ func (w *World) install(ctx context.Context) error {
 		return fmt.Errorf("%w\n%s", err, w.Account(context.WithoutCancel(ctx), w.operator))
 	}
 	return nil
+}
+
+// pushOwn makes the image of the provider that is proved here, and returns its reference.
+func (w *World) pushOwn(ctx context.Context) (string, error) {
+	o := providers.Options{Dir: w.Cluster.Dir(), ManifestsGen: filepath.Join(w.bin, "manifests-gen")}
+	profile, err := providers.Own(ctx, o, filepath.Join(filepath.Dir(w.bin), "config", "default"))
+	if err != nil {
+		return "", err
+	}
+	pushed, err := providers.Push(ctx, w.Registry.Host(), []providers.Profile{profile})
+	return pushed[profile.Component], err
 }
 
 // Manager is that of a Deployment, nil if there is none.
@@ -139,7 +153,7 @@ func (w *World) Alive() error {
 func (w *World) Stop() error {
 	var problems []error
 	for _, m := range w.managers {
-		problems = append(problems, m.Stop())
+		problems = append(problems, m.close())
 	}
 	if w.Environment != nil {
 		problems = append(problems, w.Environment.Stop())

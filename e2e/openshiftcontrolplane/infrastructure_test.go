@@ -40,4 +40,3 @@ var _ = Describe("What Capstan installed from images", func() {
 		})
 	}, SpecTimeout(2*patience))
 })
-

@@ -125,18 +125,24 @@ func buildOne(ctx context.Context, o Options, p pinned, module, target string) e
 		return err
 	}
 	output := filepath.Join(work, "profiles")
-	args := append(arguments(p), "--kustomize-dir", filepath.Join(work, "stage"), "--manifests-path", output)
-	command := exec.CommandContext(ctx, o.ManifestsGen, args...)
-	var stderr bytes.Buffer
-	command.Stderr = &stderr
-	if err := command.Run(); err != nil {
-		return fmt.Errorf("running manifests-gen: %w: %s", err, bytes.TrimSpace(stderr.Bytes()))
+	if err := generate(ctx, o, p, filepath.Join(work, "stage"), output); err != nil {
+		return err
 	}
 	if err := os.Rename(output, target); err != nil {
 		if _, found := os.Stat(target); found == nil {
 			return nil // somebody else built the same at the same time
 		}
 		return err
+	}
+	return nil
+}
+
+func generate(ctx context.Context, o Options, p pinned, kustomization, output string) error {
+	command := exec.CommandContext(ctx, o.ManifestsGen, append(arguments(p), "--kustomize-dir", kustomization, "--manifests-path", output)...)
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("running manifests-gen: %w: %s", err, bytes.TrimSpace(stderr.Bytes()))
 	}
 	return nil
 }

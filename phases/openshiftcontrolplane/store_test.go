@@ -116,3 +116,21 @@ func TestStore_leaves_alone_what_it_cannot_tell(t *testing.T) {
 		t.Errorf("nothing was seen, and the status says %+v", got)
 	}
 }
+
+func TestStore_tells_how_many_Machines_there_are_once_that_is_known(t *testing.T) {
+	k := newKept(t)
+	counts := func(c guards.Counts) v1alpha1.OpenShiftControlPlaneStatus {
+		t.Helper()
+		return k.pass(guards.Settling, func(f *guards.Facts) { f.Counts = c }).Status
+	}
+	if got := counts(guards.Counts{}); got.Replicas != nil || got.Selector != "" {
+		t.Errorf("nobody has counted, and the status says %+v", got)
+	}
+	got := counts(guards.Counts{Known: true, Selector: "a=b", Replicas: 3, Ready: 2, Available: 1})
+	if got.Selector != "a=b" || *got.Replicas != 3 || *got.ReadyReplicas != 2 || *got.AvailableReplicas != 1 || *got.UpToDateReplicas != 0 {
+		t.Errorf("the status says %+v", got)
+	}
+	if got := counts(guards.Counts{}); got.Replicas == nil || *got.Replicas != 3 {
+		t.Errorf("what was counted is gone: %+v", got)
+	}
+}

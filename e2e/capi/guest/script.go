@@ -21,7 +21,7 @@ import (
 const (
 	// HoldAnnotation names steps that are not to be taken yet, with commas between.
 	HoldAnnotation = "devinfra.example.com/hold"
-	// ReleaseAnnotation is the version of OpenShift that the guest says it has; DefaultRelease without it.
+	// ReleaseAnnotation is the version of OpenShift that the guest says it has, and after a blank its image; DefaultRelease without it.
 	ReleaseAnnotation = "devinfra.example.com/release"
 	DefaultRelease    = "4.22.0"
 )
@@ -73,16 +73,16 @@ func (s *script) play(ctx context.Context, held []string, release string, master
 		return err
 	}
 	steps := []struct {
-		name  string
-		ready bool
-		take  func() error
+		name string
+		take func() error
 	}{
-		{StepComplete, up, func() error { return s.complete(ctx) }},
-		{StepEtcd, s.taken[StepComplete], s.letGo},
-		{StepOperators, s.taken[StepComplete], s.settle},
+		{StepComplete, func() error { return s.complete(ctx) }},
+		{StepEtcd, s.letGo},
+		{StepOperators, func() error { return s.settle(release) }},
 	}
 	for _, step := range steps {
-		if !step.ready || slices.Contains(held, step.name) {
+		ready := up && step.name == StepComplete || s.taken[StepComplete]
+		if !ready || slices.Contains(held, step.name) {
 			continue
 		}
 		if err := s.once(step.name, step.take); err != nil {
@@ -125,7 +125,7 @@ func (s *script) nameLeader(ctx context.Context) error {
 
 // begin is what a cluster has whose API server has just come up.
 func (s *script) begin(release string) error {
-	first := map[string]any{"desired": map[string]any{"version": release}, "conditions": standing(false), "history": history(release, "Partial")}
+	first := versioned(release, false)
 	for of, named := range map[schema.GroupVersionResource]map[string]map[string]any{
 		clusterVersions: {"version": first},
 		infrastructures: {"cluster": {"platform": "None", "controlPlaneTopology": "HighlyAvailable"}},
@@ -171,20 +171,16 @@ func (s *script) letGo() error {
 	return s.tell(etcds, "cluster", map[string]any{"conditions": []any{condition("EtcdBootstrapMemberRemoved", "True")}})
 }
 
-func (s *script) settle() error {
+// settle has all operators, and the cluster, have a release.
+func (s *script) settle(release string) error {
+	version, _, _ := strings.Cut(release, " ")
 	for _, name := range operators {
-		if err := s.tell(clusterOperators, name, map[string]any{"conditions": standing(true)}); err != nil {
+		status := map[string]any{"conditions": standing(true), "versions": []any{map[string]any{"name": "operator", "version": version}}}
+		if err := s.tell(clusterOperators, name, status); err != nil {
 			return err
 		}
 	}
-	version, err := s.objects.get(clusterVersions, "version")
-	if err != nil {
-		return err
-	}
-	release, _, _ := unstructured.NestedString(version.Object, "status", "desired", "version")
-	return s.tell(clusterVersions, "version", map[string]any{
-		"desired": map[string]any{"version": release}, "conditions": standing(true), "history": history(release, "Completed"),
-	})
+	return s.tell(clusterVersions, "version", versioned(release, true))
 }
 
 // upgrade has the version that is asked for take the place of the one that is there. Without one, the image's tag is taken for it.
@@ -202,9 +198,7 @@ func (s *script) upgrade() error {
 	if release == "" || release == has {
 		return nil
 	}
-	return s.tell(clusterVersions, "version", map[string]any{
-		"desired": map[string]any{"version": release, "image": asked["image"]}, "conditions": standing(true), "history": history(release, "Completed"),
-	})
+	return s.settle(strings.TrimSpace(release + " " + asked["image"]))
 }
 
 // tell sets the status of an object, which is made if need be.
@@ -232,11 +226,16 @@ func condition(of, status string) map[string]any {
 	return map[string]any{"type": of, "status": status, "reason": "Simulated", "message": "", "lastTransitionTime": time.Now().UTC().Format(time.RFC3339)}
 }
 
-func history(release, state string) []any {
+// versioned is the status of a ClusterVersion that has come to a release, or is on its way to it.
+func versioned(release string, there bool) map[string]any {
+	version, image, _ := strings.Cut(release, " ")
 	now := time.Now().UTC().Format(time.RFC3339)
-	entry := map[string]any{"version": release, "image": "", "state": state, "startedTime": now, "completionTime": nil, "verified": false}
-	if state == "Completed" {
-		entry["completionTime"] = now
+	last := map[string]any{"version": version, "image": image, "state": "Partial", "startedTime": now, "completionTime": nil, "verified": false}
+	if there {
+		last["state"], last["completionTime"] = "Completed", now
 	}
-	return []any{entry}
+	return map[string]any{
+		"desired": map[string]any{"version": version, "image": image}, "conditions": standing(there), "history": []any{last},
+		"observedGeneration": int64(1), "versionHash": "", "availableUpdates": nil,
+	}
 }

@@ -1,4 +1,4 @@
-package openshiftcontrolplane
+package standing
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +12,19 @@ type Condition struct {
 	Is      machine.Truth
 	Reason  string
 	Message string
+}
+
+// Answered is the condition that says what a question was answered with. It has a reason in the words of Cluster API: the condition's
+// name, or that with Not or Unknown.
+func Answered(name string, answer machine.Answer) Condition {
+	c := Condition{Type: name, Is: answer.Truth, Reason: name, Message: answer.Reason}
+	switch answer.Truth {
+	case machine.No:
+		c.Reason = "Not" + name
+	case machine.Unknown:
+		c.Reason = name + "Unknown"
+	}
+	return c
 }
 
 // Written are conditions as the API has them, without times.

@@ -1,4 +1,4 @@
-package openshiftcontrolplane
+package standing
 
 import (
 	"reflect"
@@ -9,17 +9,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
-	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
 )
 
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
 func TestTold_says_where_the_machine_stands(t *testing.T) {
-	r := machine.Record{State: guards.AwaitingAPI, Since: noon, Reason: "the guest's API has not been asked yet"}
+	r := machine.Record{State: "AwaitingAPI", Since: noon, Reason: "the guest's API has not been asked yet"}
 	want := v1alpha1.StateStatus{State: "AwaitingAPI", Since: &metav1.Time{Time: noon}, Waits: "the guest's API has not been asked yet"}
 	if got := Told(r); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
 	}
-	r.Deadline = &machine.Deadline{At: noon.Add(time.Minute), On: guards.ProgressStalled, To: guards.Failed}
+	r.Deadline = &machine.Deadline{At: noon.Add(time.Minute), On: "ProgressStalled", To: "Failed"}
 	r.Failure = &machine.Failure{Message: strings.Repeat("x", 5000), Since: noon, Terminal: true}
 	got := Told(r)
 	if got.Deadline == nil || got.Deadline.To != "Failed" || !got.Deadline.At.Equal(&metav1.Time{Time: noon.Add(time.Minute)}) {
