@@ -85,8 +85,10 @@ func TestChange_is_one_line_that_no_terminal_obeys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
 		for _, c := range []Change{
-			{At: now, Object: text, State: &State{Name: text, Waits: text, Failure: text}}, {At: now, Object: text, Condition: &Condition{Type: text, Reason: text, Message: text}},
-			{At: now, Object: text, Gone: true}, {At: now, Problem: text},
+			{At: now, Object: text, State: &State{Name: text, Waits: text, Failure: text}},
+			{At: now, Object: text, Condition: &Condition{Type: text, Reason: text, Message: text}},
+			{At: now, Object: text, Gone: true},
+			{At: now, Problem: text},
 		} {
 			if strings.ContainsAny(c.Line(), "\n\r\x1b\u009b\u202e") {
 				t.Fatalf("it is %q", c.Line())
