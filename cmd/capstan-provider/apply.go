@@ -16,7 +16,7 @@ import (
 )
 
 // keptByOthers is the exit code that says that fields were left as others have set them.
-const keptByOthers exit = 2
+const keptByOthers = 2
 
 type applyFlags struct {
 	inspect.Access
@@ -122,7 +122,7 @@ func (a applied) code() error {
 	case refused > 0:
 		return fmt.Errorf("of %d objects %d were refused", len(a.Objects), refused)
 	case kept > 0:
-		return keptByOthers
+		return exit(keptByOthers)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // noInfrastructure is the exit code that says that somebody has to fill in infrastructure.
-const noInfrastructure exit = 2
+const noInfrastructure = 2
 
 type createFlags struct {
 	creating.Options
@@ -94,7 +94,7 @@ func (f *createFlags) run(out, errs io.Writer) error {
 		return err
 	}
 	tellProblems(errs, made.Missing)
-	return noInfrastructure
+	return exit(noInfrastructure)
 }
 
 func (f *createFlags) given() (creating.Given, error) {

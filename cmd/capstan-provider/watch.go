@@ -20,8 +20,8 @@ import (
 
 const (
 	// notInTime is the exit code of a watch whose time is over, interrupted that of one that somebody has ended.
-	notInTime   exit = 2
-	interrupted exit = 130
+	notInTime   = 2
+	interrupted = 130
 )
 
 type watchFlags struct {
@@ -112,9 +112,9 @@ func (f *watchFlags) ended(ctx context.Context, errs io.Writer, key string, step
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		fmt.Fprintf(errs, "Neither installed nor stopped within %s.\n", f.timeout)
-		return notInTime
+		return exit(notInTime)
 	case err != nil && ctx.Err() != nil:
-		return interrupted
+		return exit(interrupted)
 	case err != nil:
 		return err
 	case step == 0:

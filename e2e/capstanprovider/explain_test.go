@@ -65,7 +65,7 @@ var _ = Describe("capstan-provider explain", func() {
 		clientset, err := kubernetes.NewForConfig(plane.Config())
 		Expect(err).NotTo(HaveOccurred())
 		_, err = clientset.RbacV1().Roles(namespace).Create(ctx, &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "look"}, Rules: []rbacv1.PolicyRule{
-			{APIGroups: []string{"cluster.openshift.io"}, Resources: []string{"openshiftcontrolplanes"}, Verbs: []string{"get"}},
+			{APIGroups: []string{"cluster.openshift.io"}, Resources: []string{"openshiftcontrolplanes"}, Verbs: []string{"get", "list", "watch"}},
 		}}, metav1.CreateOptions{})
 		Expect(err).NotTo(HaveOccurred())
 		_, err = clientset.RbacV1().RoleBindings(namespace).Create(ctx, &rbacv1.RoleBinding{
@@ -82,5 +82,12 @@ var _ = Describe("capstan-provider explain", func() {
 			ContainSubstring("no state yet"), ContainSubstring("Next: see that the provider runs"),
 			MatchRegexp(`Could not be read\n  not allowed to get Cluster elsewhere: .*\n  not allowed to list machines: `),
 		))
+
+		w := start(ctx, "watch", namespace+"/elsewhere", "--kubeconfig="+kubeconfig)
+		w.says(ctx, "not allowed to watch machines")
+		state(ctx, namespace, "elsewhere", "Installed", "Settling", nil)
+		all := w.ends(ctx)
+		Expect(all.code).To(BeZero(), all.errs)
+		Expect(strings.Count(all.out, "not allowed to watch machines")).To(Equal(1))
 	}, SpecTimeout(patience))
 })

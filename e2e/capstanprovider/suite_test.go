@@ -87,7 +87,9 @@ func definitions(ctx context.Context) []*apiextensionsv1.CustomResourceDefinitio
 			all = append(all, definition)
 		}
 	}
-	slices.SortFunc(all, func(a, b *apiextensionsv1.CustomResourceDefinition) int { return slices.Compare([]string{a.Name}, []string{b.Name}) })
+	slices.SortFunc(all, func(a, b *apiextensionsv1.CustomResourceDefinition) int {
+		return slices.Compare([]string{a.Name}, []string{b.Name})
+	})
 	return all
 }
 

@@ -29,9 +29,6 @@ type AWS struct {
 // Credentials are an access key of AWS.
 type Credentials struct{ KeyID, Secret string }
 
-// awsVersion is the version of the provider's kinds.
-const awsVersion = "v1beta2"
-
 var (
 	amiForm = regexp.MustCompile(`^ami-[0-9a-f]{8,17}$`)
 	vpcForm = regexp.MustCompile(`^vpc-[0-9a-f]{8,17}$`)
@@ -68,12 +65,12 @@ func (c *creation) aws(pools []pool) infrastructure {
 	on.secrets, on.objects = c.awsIdentity()
 	zones := c.awsZones(masters)
 	const kind = "AWSMachineTemplate"
-	on.controlPlane = on.machineTemplate(c, awsVersion, kind, c.name()+"-"+controlPlanePool, c.awsMachine(masters, "UnencryptedUserData"))
-	bootstrap := on.machineTemplate(c, awsVersion, kind, c.name()+"-"+bootstrapPool, c.awsMachine(masters, "ClusterObjectStore"))
+	on.controlPlane = on.machineTemplate(c, kind, c.name()+"-"+controlPlanePool, c.awsMachine(masters, "UnencryptedUserData"))
+	bootstrap := on.machineTemplate(c, kind, c.name()+"-"+bootstrapPool, c.awsMachine(masters, "ClusterObjectStore"))
 	on.bootstrap = &bootstrap
 	for _, one := range pools {
 		workers := awsPool{given: one.given, at: one.at, profile: "nodes.cluster-api-provider-aws.sigs.k8s.io"}
-		on.workers[one.name] = on.machineTemplate(c, awsVersion, kind, c.name()+"-"+one.name, c.awsMachine(workers, "UnencryptedUserData"))
+		on.workers[one.name] = on.machineTemplate(c, kind, c.name()+"-"+one.name, c.awsMachine(workers, "UnencryptedUserData"))
 		on.zones[one.name] = c.awsZones(workers)
 		zones = append(zones, on.zones[one.name]...)
 	}
@@ -91,7 +88,7 @@ func (c *creation) awsIdentity() (secrets, objects []any) {
 	secret := c.secret(c.identity(), map[string][]byte{"AccessKeyID": []byte(given.KeyID), "SecretAccessKey": []byte(given.Secret)})
 	secret.Namespace = cmp.Or(c.AWS.ProviderNamespace, providersNamespace)
 	return []any{secret}, []any{map[string]any{
-		"apiVersion": infrastructureGroup + "/" + awsVersion, "kind": "AWSClusterStaticIdentity",
+		"apiVersion": infrastructureGroup + "/" + infrastructureVersion, "kind": "AWSClusterStaticIdentity",
 		"metadata": map[string]any{"name": c.identity(), "labels": map[string]any{clusterv1.ClusterNameLabel: c.name()}},
 		"spec": map[string]any{
 			"secretRef":         c.identity(),

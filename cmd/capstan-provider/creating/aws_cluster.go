@@ -31,7 +31,7 @@ func (c *creation) awsCluster(zones []string) map[string]any {
 		}
 	}
 	return map[string]any{
-		"apiVersion": infrastructureGroup + "/" + awsVersion, "kind": "AWSCluster", "metadata": c.plainMeta(c.name()), "spec": spec,
+		"apiVersion": infrastructureGroup + "/" + infrastructureVersion, "kind": "AWSCluster", "metadata": c.plainMeta(c.name()), "spec": spec,
 	}
 }
 

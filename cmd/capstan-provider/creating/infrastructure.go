@@ -11,8 +11,11 @@ import (
 
 type reference = clusterv1.ContractVersionedObjectReference
 
-// infrastructureGroup is that of infrastructure providers.
-const infrastructureGroup = "infrastructure.cluster.x-k8s.io"
+// The group of infrastructure providers, and the version that both that are known here have of their kinds.
+const (
+	infrastructureGroup   = "infrastructure.cluster.x-k8s.io"
+	infrastructureVersion = "v1beta2"
+)
 
 // infrastructure is what a provider brings.
 type infrastructure struct {
@@ -56,9 +59,9 @@ func (c *creation) none(pools []pool) infrastructure {
 }
 
 // machineTemplate adds a template of a provider's machines, and returns the reference to it.
-func (on *infrastructure) machineTemplate(c *creation, version, kind, name string, spec map[string]any) reference {
+func (on *infrastructure) machineTemplate(c *creation, kind, name string, spec map[string]any) reference {
 	object := map[string]any{
-		"apiVersion": infrastructureGroup + "/" + version, "kind": kind, "metadata": c.plainMeta(name),
+		"apiVersion": infrastructureGroup + "/" + infrastructureVersion, "kind": kind, "metadata": c.plainMeta(name),
 		"spec": map[string]any{"template": map[string]any{"spec": spec}},
 	}
 	on.objects = append(on.objects, object)
@@ -78,11 +81,11 @@ func (c *creation) dev(pools []pool) infrastructure {
 	meta := c.plainMeta(c.name())
 	meta["annotations"] = map[string]any{"capstan.openshift.io/made-by": "capstan-provider create"}
 	on.objects = append(on.objects, map[string]any{
-		"apiVersion": infrastructureGroup + "/v1beta2", "kind": "DevCluster", "metadata": meta,
+		"apiVersion": infrastructureGroup + "/" + infrastructureVersion, "kind": "DevCluster", "metadata": meta,
 		"spec": map[string]any{"backend": map[string]any{"inMemory": map[string]any{}}},
 	})
 	machine := func(name string) reference {
-		return on.machineTemplate(c, "v1beta2", "DevMachineTemplate", name, map[string]any{"backend": map[string]any{"inMemory": map[string]any{}}})
+		return on.machineTemplate(c, "DevMachineTemplate", name, map[string]any{"backend": map[string]any{"inMemory": map[string]any{}}})
 	}
 	on.controlPlane = machine(c.name() + "-" + controlPlanePool)
 	for _, one := range pools {

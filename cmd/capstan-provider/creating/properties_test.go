@@ -26,8 +26,11 @@ func drawGiven(t *rapid.T) Given {
 		"metadata":   map[string]any{"name": rapid.StringMatching(`[a-z][a-z0-9-]{0,25}[a-z0-9]`).Draw(t, "name")},
 		"pullSecret": `{"auths":{"a":{"auth":"YTpi"}}}`,
 		"platform": rapid.SampledFrom([]map[string]any{
-			{"none": map[string]any{}}, {"vsphere": map[string]any{"vcenters": []any{}}}, {"gcp": map[string]any{"region": "r", "projectID": "p"}},
-			{"aws": map[string]any{"region": "r", "amiID": "ami-0123456789abcdef0"}}, {"aws": map[string]any{"region": "r", "amiID": "ami-0123456789abcdef0"}},
+			{"none": map[string]any{}},
+			{"vsphere": map[string]any{"vcenters": []any{}}},
+			{"gcp": map[string]any{"region": "r", "projectID": "p"}},
+			{"aws": map[string]any{"region": "r", "amiID": "ami-0123456789abcdef0"}},
+			{"aws": map[string]any{"region": "r", "amiID": "ami-0123456789abcdef0"}},
 		}).Draw(t, "platform"),
 	}
 	set := func(name string, values ...any) {
@@ -75,28 +78,31 @@ func TestMake_whatever_is_accepted_is_read_as_the_same_by_the_management_plane(t
 			t.Fatal(err)
 		}
 		plane, secrets := decodedStrictly(t, all.Objects)
-		var before, after int
-		if in, err := payload.Read(documentsOn(t, plane, secrets)); err != nil {
+		there, err := payload.Read(documentsOn(t, plane, secrets))
+		if err != nil {
 			t.Fatalf("the management plane refuses it: %v", err)
-		} else if given, err := payload.Read(documents(given, int(*plane.Spec.Replicas))); err != nil || !bytes.Equal(marshalled(t, in.Raw), marshalled(t, given.Raw)) {
+		}
+		here, err := payload.Read(documents(given, int(*plane.Spec.Replicas)))
+		if err != nil || !bytes.Equal(marshalled(t, there.Raw), marshalled(t, here.Raw)) {
 			t.Fatalf("it reads another install-config (%v)", err)
-		} else if len(in.Manifests) < len(given.Manifests) {
-			t.Fatalf("it reads %d manifests of %d", len(in.Manifests), len(given.Manifests))
-		} else {
-			for _, pool := range in.Config.Compute {
-				if pool.Replicas != nil {
-					before += *pool.Replicas
-				}
+		}
+		if len(there.Manifests) < len(given.Manifests) {
+			t.Fatalf("it reads %d manifests of %d", len(there.Manifests), len(given.Manifests))
+		}
+		var asked, made int64
+		for _, pool := range here.Config.Compute {
+			if pool.Replicas != nil {
+				asked += int64(*pool.Replicas)
 			}
 		}
 		for _, object := range all.Objects {
 			if object.GetKind() == "MachineDeployment" {
 				count, _, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
-				after += int(count)
+				made += count
 			}
 		}
-		if before != after {
-			t.Fatalf("%d workers are asked for, and %d made", before, after)
+		if asked != made {
+			t.Fatalf("%d workers are asked for, and %d made", asked, made)
 		}
 		var once, again bytes.Buffer
 		second, err := Make(given)

@@ -94,9 +94,9 @@ func (l Look) told() inspect.Explanation {
 		if status.Since != nil {
 			record.Since = status.Since.Time
 		}
-		if f := status.LastFailure; f != nil {
-			record.Failure = &machine.Failure{Message: f.Message, Since: f.Since.Time, Terminal: f.Terminal != nil && *f.Terminal}
-		}
+	}
+	if f := status.LastFailure; f != nil && record.Failure == nil {
+		record.Failure = &machine.Failure{Message: f.Message, Since: f.Since.Time, Terminal: f.Terminal != nil && *f.Terminal}
 	}
 	instance := v1alpha1.ControlPlaneKind + " " + l.Plane.Namespace + "/" + l.Plane.Name
 	seen := inspect.View{
