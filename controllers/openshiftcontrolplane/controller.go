@@ -3,6 +3,7 @@ package openshiftcontrolplane
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -79,11 +80,14 @@ func exists(c client.Reader, forget func(machine.Key)) func(context.Context, mac
 	}
 }
 
+// quiet are the states of which no Event tells: whoever pauses an object wants nothing written but that, and the others are left at once.
+var quiet = []machine.State{guards.Pending, guards.Locating, guards.Paused}
+
 // words are what the machine says of a pass.
 func words(_ machine.Key, s phases.Snapshot) house.Words {
 	of := s.Facts.Object
 	return house.Words{
-		Line: line(s.Record), Subject: s.Facts.Cluster.Name,
+		Line: line(s.Record), Subject: s.Facts.Cluster.Name, Quiet: slices.Contains(quiet, s.Record.State),
 		About: corev1.ObjectReference{
 			APIVersion: v1alpha1.GroupVersion.String(), Kind: "OpenShiftControlPlane", Namespace: of.Namespace, Name: of.Name, UID: types.UID(of.UID),
 		},
