@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -45,8 +46,16 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		return fmt.Errorf("adding the questions to guests: %w", err)
 	}
 	to := owners{in: mgr.GetClient()}
+	machines := &infrastructure{
+		in: mgr.GetCache(), mapper: mgr.GetRESTMapper(), watched: map[schema.GroupKind]bool{}, log: mgr.GetLogger().WithName(table.Table.Name),
+		asks: func(object client.Object) {
+			for _, key := range to.named(object) {
+				trigger.After(key, 0)
+			}
+		},
+	}
 	return house.Add(mgr, o.House, house.Machine[guards.Facts, phases.Works]{
-		Table: table.Table, Observe: p.Observe, Store: kept, Words: words, UID: uid, Side: o.Side, Trigger: trigger,
+		Table: table.Table, Observe: machines.before(p.Observe), Store: kept, Words: words, UID: uid, Side: o.Side, Trigger: trigger,
 		Exists: exists(o.Client, p.Forget),
 		Watches: []house.Watch{
 			{Kind: &v1alpha1.OpenShiftControlPlane{}, Lets: house.Others(store.Wrote), Asks: house.Itself},
