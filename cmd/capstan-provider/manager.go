@@ -114,7 +114,7 @@ func (f *managerFlags) run(ctx context.Context) error {
 	if o.House, err = house.New(mgr, f.ownNamespace, clock.RealClock{}, clock.RealClock{}); err != nil {
 		return err
 	}
-	if err := errors.Join(provider.Add(mgr, o), f.serveMetrics(mgr, o.House)); err != nil {
+	if err := errors.Join(provider.Add(mgr, o), f.serveMetrics(mgr, o.House)); err != nil { //nolint:contextcheck // a connection has a context of its own
 		return err
 	}
 	return house.Together(ctx, []func(context.Context) error{mgr.Start})

@@ -194,11 +194,9 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	}
 	config.Wrap(transport.Prompt)
 	kinds := controllers.Kinds(opts)
-	var lock resourcelock.Interface
-	if f.leaderElect {
-		if lock, err = house.Lease(config, types.NamespacedName{Namespace: f.operatorNamespace, Name: leaseName}); err != nil {
-			return err
-		}
+	lock, err := f.lease(config)
+	if err != nil {
+		return err
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                              kinds.Scheme(),
@@ -228,6 +226,14 @@ func (f *operatorFlags) run(ctx context.Context) error {
 		return err
 	}
 	return house.Together(ctx, append(warmUps, mgr.Start))
+}
+
+// lease is the lock of the replica that works, nil without leader election.
+func (f *operatorFlags) lease(config *rest.Config) (resourcelock.Interface, error) {
+	if !f.leaderElect {
+		return nil, nil
+	}
+	return house.Lease(config, types.NamespacedName{Namespace: f.operatorNamespace, Name: leaseName})
 }
 
 func keysOf(texts []string) []types.NamespacedName {
