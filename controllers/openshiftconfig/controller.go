@@ -35,7 +35,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	p := &phases.Phases{Client: o.Client, Live: o.Live, Published: published}
 	to := configs{in: mgr.GetClient()}
 	return house.Add(mgr, o.House, house.Machine[guards.Facts, phases.Works]{
-		Table: table.Table, Observe: p.Observe, Store: store, Words: words, UID: uid, Side: o.Side, Exists: exists(o.Client),
+		Table: table.Table, Observe: p.Observe, Store: store, Words: words, UID: uid, Side: o.Side, Exists: exists(o.Client, p.Forget),
 		Watches: []house.Watch{
 			{Kind: &v1alpha1.OpenShiftConfig{}, Lets: house.Others(store.Wrote), Asks: house.Itself},
 			{Kind: &clusterv1.Machine{}, Lets: machineMatters, Asks: ofMachine},
@@ -52,11 +52,15 @@ func uid(works phases.Works) string {
 	return ""
 }
 
-func exists(c client.Reader) func(context.Context, machine.Key) (bool, error) {
+// exists says whether there is an object of a key, and has what is remembered of one go that there is not.
+func exists(c client.Reader, forget func(machine.Key)) func(context.Context, machine.Key) (bool, error) {
 	return func(ctx context.Context, key machine.Key) (bool, error) {
 		err := c.Get(ctx, house.ObjectOf(key), &v1alpha1.OpenShiftConfig{})
 		if client.IgnoreNotFound(err) != nil {
 			return false, fmt.Errorf("looking for OpenShiftConfig %s: %w", key, err)
+		}
+		if err != nil {
+			forget(key)
 		}
 		return err == nil, nil
 	}

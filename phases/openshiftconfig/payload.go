@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,13 +58,16 @@ func (l Look) sources(ctx context.Context, c, live client.Reader) (sources, erro
 		return sources{missing: missing}, nil
 	}
 	name := payload.SecretName(plane, payload.Role(l.Config.Spec.Role))
+	if version, err := versionOf(ctx, c, client.ObjectKey{Namespace: l.Config.Namespace, Name: name}); err != nil || version == "" {
+		return sources{missing: notMade(plane, l.Config.Spec.Role)}, err // that it comes is an event
+	}
 	secret := &corev1.Secret{}
 	found, err := get(ctx, live, client.ObjectKey{Namespace: l.Config.Namespace, Name: name}, secret)
 	if err != nil {
 		return sources{}, err
 	}
 	if owner := metav1.GetControllerOf(secret); !found || owner == nil || owner.Kind != planeKind || owner.Name != plane {
-		return sources{missing: fmt.Sprintf("%s %s has not made the Ignition config of a %s yet", planeKind, plane, l.Config.Spec.Role)}, nil
+		return sources{missing: notMade(plane, l.Config.Spec.Role)}, nil
 	}
 	made := sources{secret: name, url: secret.Annotations[v1alpha1.PayloadURLAnnotation]}
 	if made.config, made.spoilt = payload.Unpacked(secret.Data); made.spoilt == nil && ignition.Fits(made.config) != nil {
@@ -79,6 +83,46 @@ func (l Look) sources(ctx context.Context, c, live client.Reader) (sources, erro
 		return made.with(ctx, live, client.ObjectKey{Namespace: l.Config.Namespace, Name: ref.Name})
 	}
 	return made, nil
+}
+
+func notMade(plane string, role v1alpha1.Role) string {
+	return fmt.Sprintf("%s %s has not made the Ignition config of a %s yet", planeKind, plane, role)
+}
+
+// versions are those of all that the data Secret is compared with, by what caches hold; empty where something of it is not there.
+func (l Look) versions(ctx context.Context, c client.Reader) (string, error) {
+	plane, missing := l.plane()
+	if missing != "" {
+		return "", nil
+	}
+	names := []string{payload.SecretName(plane, payload.Role(l.Config.Spec.Role)), l.Config.Name}
+	if ref := l.Config.Spec.OverridesSecretRef; ref != nil {
+		names = append(names, ref.Name)
+	}
+	all := []string{string(l.Config.UID), strconv.FormatInt(l.Config.Generation, 10), l.Machine.Spec.ClusterName}
+	for _, name := range names {
+		version, err := versionOf(ctx, c, client.ObjectKey{Namespace: l.Config.Namespace, Name: name})
+		if err != nil || version == "" {
+			return "", err
+		}
+		all = append(all, version)
+	}
+	of := &v1alpha1.OpenShiftControlPlane{}
+	if _, err := get(ctx, c, client.ObjectKey{Namespace: l.Config.Namespace, Name: plane}, of); err != nil {
+		return "", err
+	}
+	return strings.Join(append(all, string(of.Spec.Ignition.Delivery)), " "), nil
+}
+
+// versionOf is that of a Secret, empty where there is none.
+func versionOf(ctx context.Context, c client.Reader, key client.ObjectKey) (string, error) {
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	found, err := get(ctx, c, key, o)
+	if err != nil || !found {
+		return "", err
+	}
+	return string(o.UID) + ":" + o.ResourceVersion, nil
 }
 
 // byStub says that the control plane wants machines to fetch what is too large for a Secret.

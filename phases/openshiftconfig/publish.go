@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,6 +28,39 @@ type Phases struct {
 	Live client.Reader
 	// Published is told how large, in bytes, an Ignition config is that was stored; nil for nobody.
 	Published func(role v1alpha1.Role, size int)
+
+	mu sync.Mutex
+	// right are the facts of data Secrets that were right, by the versions of all that they were compared with. Lost, they are compared
+	// again.
+	right map[machine.Key]compared
+}
+
+// compared is what came of a comparison.
+type compared struct {
+	versions string
+	digest   string
+}
+
+// Forget lets go of what is remembered of a config that is gone.
+func (p *Phases) Forget(key machine.Key) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.right, key)
+}
+
+func (p *Phases) remembered(key machine.Key) compared {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.right[key]
+}
+
+func (p *Phases) remember(key machine.Key, c compared) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.right == nil {
+		p.right = map[machine.Key]compared{}
+	}
+	p.right[key] = c
 }
 
 // Pass is one look at an OpenShiftConfig, and what the work is done with.
@@ -55,14 +89,23 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, Wo
 	if look.Config == nil || look.Machine == nil || guards.BootHasBegun.Answer(pass.facts).Truth != machine.No {
 		return pass.facts, pass, nil
 	}
-	if err := pass.read(ctx); err != nil {
+	if err := pass.read(ctx, key); err != nil {
 		return guards.Facts{}, nil, err
 	}
 	return pass.facts, pass, nil
 }
 
-// read compares the data Secret with what it should be.
-func (p *Pass) read(ctx context.Context) error {
+// read compares the data Secret with what it should be, unless that was done and nothing has another version since.
+func (p *Pass) read(ctx context.Context, key machine.Key) error {
+	versions, err := p.versions(ctx, p.phases.Client)
+	if err != nil {
+		return err
+	}
+	if last := p.phases.remembered(key); versions != "" && last.versions == versions {
+		p.facts.Payload = guards.Payload{Known: true, There: true, Digest: last.digest}
+		p.facts.Secret = guards.Secret{Known: true, There: true, Right: true}
+		return nil
+	}
 	from, err := p.sources(ctx, p.phases.Client, p.phases.Live)
 	if err != nil {
 		return err
@@ -82,6 +125,9 @@ func (p *Pass) read(ctx context.Context) error {
 	if found {
 		p.secret = secret
 		p.facts.Secret.Right = p.refused == nil && p.isRight()
+	}
+	if p.facts.Secret.Right {
+		p.phases.remember(key, compared{versions: versions, digest: p.facts.Payload.Digest})
 	}
 	return nil
 }

@@ -141,6 +141,30 @@ func TestPublishData_gives_an_altered_Secret_the_same_bytes_and_leaves_the_rest_
 	}
 }
 
+func TestObserve_compares_again_only_what_has_another_version(t *testing.T) {
+	w := newWorld(t, same, made(v1alpha1.MasterRole, pointer))
+	if _, err := w.look().PublishData(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	digest := w.look().Facts().Payload.Digest
+	asked := w.secrets
+	if f := w.look().Facts(); w.secrets != asked || !f.Secret.Right || f.Payload.Digest != digest {
+		t.Errorf("it asked %d times more, and has seen %+v", w.secrets-asked, f)
+	}
+	altered := w.stored()
+	altered.Data = map[string][]byte{"value": []byte("x")}
+	if err := w.client.Update(t.Context(), altered); err != nil {
+		t.Fatal(err)
+	}
+	if w.look().Facts().Secret.Right {
+		t.Error("an altered Secret is right")
+	}
+	w.phases.Forget("fleet/a-0")
+	if w.phases.remembered("fleet/a-0") != (compared{}) {
+		t.Error("it is remembered when it is gone")
+	}
+}
+
 func TestPublishData_makes_a_Secret_of_another_type_anew(t *testing.T) {
 	w := newWorld(t, same, made(v1alpha1.MasterRole, pointer))
 	if _, err := w.look().PublishData(t.Context()); err != nil {
