@@ -143,6 +143,8 @@ type Guest struct {
 	// API says that it has answered the last probe, APIProblem why not. An API that does not answer is one of which nothing is known.
 	API        bool   `yaml:"api"`
 	APIProblem string `yaml:"apiProblem"`
+	// Unasked says that this process is about to ask it for the first time.
+	Unasked bool `yaml:"unasked"`
 	// Silent says that it has not answered for five minutes.
 	Silent bool `yaml:"silent"`
 	// Known says that what follows was read since.

@@ -168,6 +168,8 @@ func read(ask func(Facts) machine.Answer) func(Facts) machine.Answer {
 		switch {
 		case f.Guest.Known:
 			return ask(f)
+		case f.Guest.Unasked:
+			return machine.SayUnknown("") // for a moment, which is not worth a write
 		case f.Guest.APIProblem != "":
 			return machine.SayUnknown("the guest's API does not answer: " + machine.Shorten(f.Guest.APIProblem, 200))
 		}

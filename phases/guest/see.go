@@ -42,6 +42,7 @@ func (p *Poller) See(ctx context.Context, look phases.Look, f *guards.Facts) (*S
 	s.sight = s.guest.seen
 	s.guest.mu.Unlock()
 	f.Guest = s.sight.facts(want.nodes)
+	f.Guest.Unasked = !s.sight.api && s.sight.problem == ""
 	if s.unread = s.seeKubeconfig(ctx); s.unread == nil {
 		s.seeUpgrade(ctx)
 	}

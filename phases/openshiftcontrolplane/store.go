@@ -2,6 +2,7 @@ package openshiftcontrolplane
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -29,11 +30,20 @@ func NewStore(c client.Client, conditions func(Snapshot) []Condition, now func()
 		func(o *v1alpha1.OpenShiftControlPlane) (*runtime.RawExtension, *[]metav1.Condition) {
 			return &o.Status.Machine, &o.Status.Conditions
 		},
-		func(s Snapshot) []metav1.Condition { return standing.Written(conditions(s)) }, now,
+		func(s Snapshot) []metav1.Condition { return standing.Written(news(conditions(s), s.Facts.Guest.Unasked)) }, now,
 	).With(
 		func(from, to *v1alpha1.OpenShiftControlPlane) { from.Status.DeepCopyInto(&to.Status) },
 		func(o *v1alpha1.OpenShiftControlPlane, s Snapshot) bool { return note(o, s, now()) },
 	)
+}
+
+// news are the conditions that are to be told. A process that has just started knows nothing of a guest for a moment, which is no news of
+// the guest: what was told before stays until it has been asked.
+func news(all []Condition, unasked bool) []Condition {
+	if !unasked {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(c Condition) bool { return c.Is == machine.Unknown })
 }
 
 // Standing are the facts of a pass as they are told. While an attempt is cleared away, what the status has noted of it is not: else it
