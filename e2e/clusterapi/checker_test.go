@@ -66,21 +66,23 @@ func advancing(operator *harness.Operator) (stop func()) {
 }
 
 // past changes something while no API server reaches the checker, and an administrator has had its webhooks let everything
-// through.
-func past(ctx context.Context, change func()) {
+// through. The API server learns of that by a watch, so what it still refuses is tried again.
+func past(ctx context.Context, change func(context.Context) error) {
 	GinkgoHelper()
 	checker.Sever(true)
 	hooks := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-	eventually(ctx, "the webhooks to be opened", func(ctx context.Context) error {
+	eventually(ctx, "the webhooks to be opened, and the change to get past them", func(ctx context.Context) error {
 		if err := env.Client.Get(ctx, client.ObjectKey{Name: "capstan-crds"}, hooks); err != nil {
 			return err
 		}
 		for i := range hooks.Webhooks {
 			hooks.Webhooks[i].FailurePolicy = ptr.To(admissionregistrationv1.Ignore)
 		}
-		return env.Client.Update(ctx, hooks)
+		if err := env.Client.Update(ctx, hooks); err != nil {
+			return err
+		}
+		return change(ctx)
 	})
-	change()
 	checker.Sever(false)
 }
 

@@ -34,12 +34,21 @@ func adopt(ctx context.Context, o *unstructured.Unstructured) {
 	Expect(env.Client.Create(ctx, o.DeepCopy(), administrator)).To(Succeed())
 }
 
-// fields are those of spec that a definition is given.
+// setFields gives a definition other fields of spec.
 func setFields(ctx context.Context, crd *unstructured.Unstructured, names ...string) {
 	GinkgoHelper()
-	text, err := json.Marshal(map[string]any{"spec": map[string]any{"versions": fieldsOf(names...)}})
-	Expect(err).NotTo(HaveOccurred())
-	patch(ctx, crd, string(text))
+	Expect(withFields(crd, names...)(ctx)).To(Succeed())
+}
+
+// withFields tries to give a definition other fields of spec.
+func withFields(crd *unstructured.Unstructured, names ...string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		text, err := json.Marshal(map[string]any{"spec": map[string]any{"versions": fieldsOf(names...)}})
+		if err != nil {
+			return err
+		}
+		return env.Client.Patch(ctx, crd.DeepCopy(), client.RawPatch(types.MergePatchType, text), administrator)
+	}
 }
 
 // untouched says that nothing of ours is on an object.
@@ -271,7 +280,7 @@ var _ = Describe("A definition that an administrator manages", func() {
 		stop := advancing(operator)
 		until(ctx, "the pods to be waited for", inState(harness.Applying), says("InstallerControllerProgressing", "True", "Progressing", "Deployment openshift-cluster-api/alpha"))
 		stop()
-		past(ctx, func() { setFields(ctx, gamma.objects[0], "colour") })
+		past(ctx, withFields(gamma.objects[0], "colour"))
 		until(ctx, "the break to be seen", says("InstallerControllerProgressing", "True", "Progressing", "v1: spec.size is missing"))
 		letGo()
 		eventually(ctx, "the pods to run", func(ctx context.Context) error {
@@ -285,7 +294,7 @@ var _ = Describe("A definition that an administrator manages", func() {
 		installed(ctx, 1)
 		stop()
 
-		past(ctx, func() { setFields(ctx, gamma.objects[0], "colour") })
+		past(ctx, withFields(gamma.objects[0], "colour"))
 		until(ctx, "the break to be seen", func(v harness.View) error {
 			if v.Record.Deadline == nil {
 				return errors.New("nothing is waited for")

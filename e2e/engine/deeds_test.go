@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -231,10 +230,8 @@ func (l *trial) mark(ctx context.Context, how, name string) error {
 	}
 	l.memory.tampered[name] = true
 	l.memory.repairs[name]++
-	n, err := strconv.ParseInt(number(found), 10, 64)
 	identity := found.GetAnnotations()[engine.OwnerAnnotation]
-	known := identity == l.owner || identity == "" && (err == nil && n > 0 || managedByEngine(found))
-	if !known {
+	if known := identity == l.owner || identity == "" && managedByEngine(found); !known {
 		l.memory.obstacle[name], l.memory.foreign[engine.KeyOf(found)] = true, found
 	}
 	return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/capstan-capi/capstan/phases/engine"
 )
 
-// retryAfter is how soon a pass that met an error or a collision is made again without a notification. The operator takes
-// longer; everything else has to come by notification.
+// retryAfter is how soon a pass that met an error or a collision, or waits for deletions, is made again without a notification.
+// The operator takes longer; everything else has to come by notification.
 const retryAfter = 200 * time.Millisecond
 
 // What the engines of the suite are known by.
@@ -254,7 +254,7 @@ func (r *running) finish(ctx context.Context, rev *engine.Revision) (*engine.Tea
 			return failed != nil || len(report.Collisions()) > 0, err
 		}
 		if pruned, failed = r.Teardown(ctx, rev); !pruned.Complete() {
-			return failed != nil, errors.New(pruned.Blocked())
+			return failed != nil || len(pruned.Waiting) > 0, errors.New(pruned.Blocked()) // no watch shows what has lost its label
 		}
 		failed = r.Forget(ctx, rev, pruned)
 		return failed != nil, failed

@@ -25,6 +25,8 @@ type Facts struct {
 	Bootstrap Bootstrap `yaml:"bootstrap"`
 	// Provisioned are the control-plane Machines that have their infrastructure, without the bootstrap's.
 	Provisioned Tally `yaml:"provisioned"`
+	// Kubeconfig is what the guest is asked by.
+	Kubeconfig Kubeconfig `yaml:"kubeconfig"`
 	// Counts are what is told of control-plane Machines, without the bootstrap's. Nothing is decided by them.
 	Counts Counts `yaml:"counts"`
 	Guest  Guest  `yaml:"guest"`
@@ -108,6 +110,8 @@ type Inputs struct {
 type Payload struct {
 	// Roles are the three Ignition configs, Done those that are there, whole and valid.
 	Roles Tally `yaml:"roles"`
+	// NotAfter is until when machines can be started with it, zero while that is not known.
+	NotAfter time.Time `yaml:"notAfter"`
 	// Ending says that it would end before the bootstrap has to be over.
 	Ending bool `yaml:"ending"`
 }
@@ -150,6 +154,21 @@ type Guest struct {
 	Nodes Tally `yaml:"nodes"`
 	// Operators are the ClusterVersion and all ClusterOperators, Done those that are Available and not Degraded.
 	Operators Tally `yaml:"operators"`
+	// Version is that of Kubernetes, DistributionVersion that of OpenShift, empty while they are not known.
+	Version             string `yaml:"version"`
+	DistributionVersion string `yaml:"distributionVersion"`
+}
+
+// Kubeconfig is the Secret that the guest is asked by. Known is false until it was looked for.
+type Kubeconfig struct {
+	Known bool `yaml:"known"`
+	// There says that it is there and can be used, Problem why it cannot.
+	There   bool   `yaml:"there"`
+	Problem string `yaml:"problem"`
+	// External says that somebody else has made it, who renews it, too.
+	External bool `yaml:"external"`
+	// NotAfter is until when its certificates are valid, zero for one without.
+	NotAfter time.Time `yaml:"notAfter"`
 }
 
 // Wish is something that an installed cluster may be asked for. Known is false until it was looked at.

@@ -240,7 +240,11 @@ var InputsHaveDrifted = guard{
 		switch {
 		case frozen == "":
 			return machine.SayNo("the inputs are not frozen yet")
-		case !f.Inputs.Known || f.Inputs.Digest == "":
+		case !f.Inputs.Known:
+			return machine.SayUnknown("the inputs have not been read yet")
+		case f.Inputs.Digest == "" && len(f.Inputs.Problems) > 0:
+			return machine.SayYes("the inputs were edited or removed after they were frozen, which changes nothing: " + few(f.Inputs.Problems))
+		case f.Inputs.Digest == "":
 			return machine.SayUnknown("the inputs have not been read yet")
 		case f.Inputs.Digest != frozen:
 			return machine.SayYes("the inputs were edited after they were frozen, which changes nothing")

@@ -207,7 +207,7 @@ func (r *run) finish(j *job, err error) {
 		t.dropped = j.dropped
 	}
 	switch {
-	case seen != nil && seen.ResourceVersion != j.seen.ResourceVersion: // it changed again since, which the next look decides on
+	case j.seen != nil && (seen == nil || seen.ResourceVersion != j.seen.ResourceVersion): // it changed or went since, which the next look decides on
 	case j.settled:
 		t.decidedLocked(j.verdict, seen, j.actual)
 	default:

@@ -40,6 +40,7 @@ type Watch struct {
 	Lacks        bool // it has dropped the content of an object that is wanted: whoever wants it begins another one
 
 	lists   int                                // how many were answered since the last that came to its end
+	listed  string                             // the version of the last that did; empty while none has
 	failing time.Time                          // since when nothing can be listed or watched; zero while it can
 	blind   bool                               // that was so for too long when it was last asked
 	began   time.Time                          // when the last list was asked for
@@ -156,7 +157,8 @@ func (w *Watch) requestDone(ctx context.Context, err error) error {
 	return io.EOF
 }
 
-// Wrote stores what a write of ours or a live read has given back, unless a newer copy is known.
+// Wrote stores what a write of ours or a live read has given back, unless a newer copy is known, or it is known to be gone since.
+// The watch must be one that shows such an object.
 func (w *Watch) Wrote(o *Object) {
 	name := o.NamespacedName()
 	if old := w.Objects[name]; old != nil && !newest.Version(o.ResourceVersion, old.ResourceVersion) && !(old.Bare && old.ResourceVersion == o.ResourceVersion) {
@@ -164,6 +166,9 @@ func (w *Watch) Wrote(o *Object) {
 	}
 	if gone, is := w.deleted[name]; is && !newest.Behind(gone.version, o.ResourceVersion) {
 		return // the watch was faster than the answer
+	}
+	if w.Objects[name] == nil && w.listed != "" && !newest.Version(o.ResourceVersion, w.listed) {
+		return // a list from after it has not shown it, and no event of it will come
 	}
 	if w.wrote == nil {
 		w.wrote = map[types.NamespacedName]time.Time{}

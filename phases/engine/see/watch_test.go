@@ -86,6 +86,23 @@ func TestWatched_a_list_keeps_only_what_is_newer_than_itself(t *testing.T) {
 	}
 }
 
+func TestWatched_an_answer_that_comes_late_brings_nothing_back_that_a_list_from_after_it_has_not_shown(t *testing.T) {
+	w, _, _ := watching()
+	w.Wrote(version("before", "3"))
+	if w.versionOf("before") != "3" {
+		t.Errorf("before there is a list it is at %q", w.versionOf("before"))
+	}
+	_ = w.Replace([]any{version("there", "8")}, "10")
+	w.Wrote(version("gone", "9"))
+	w.Wrote(version("gone with the list", "10"))
+	w.Wrote(version("created", "11"))
+	for name, want := range map[string]string{"before": "", "there": "8", "gone": "", "gone with the list": "", "created": "11"} {
+		if got := w.versionOf(name); got != want {
+			t.Errorf("%s is at %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestWatched_believes_an_API_server_that_was_restored_from_a_backup(t *testing.T) {
 	w, told, _ := watching()
 	now := time.Now()

@@ -58,7 +58,7 @@ func (w *Watch) Replace(list []any, version string) error {
 				w.Drop(name)
 			}
 		}
-		w.lists = 0
+		w.lists, w.listed = 0, version
 		if !w.Synced {
 			w.Synced = true
 			w.Cluster.Reset()
