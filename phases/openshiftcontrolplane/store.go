@@ -85,7 +85,7 @@ func noteCounts(o *v1alpha1.OpenShiftControlPlane, c guards.Counts) {
 		return
 	}
 	count := func(n int) *int32 {
-		n32 := int32(min(n, math.MaxInt32)) //nolint:gosec // bounded just here
+		n32 := int32(min(n, math.MaxInt32))
 		return &n32
 	}
 	s := &o.Status

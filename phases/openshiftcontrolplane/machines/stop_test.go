@@ -53,9 +53,9 @@ func (s *Seen) ask(ctx context.Context) (machine.Result, error) {
 
 // run does stages with a process that is stopped after some writes, and then with one that is not. Cluster API goes on whoever is
 // stopped.
-func run(w *world, stages []stage, writes int) (stopped bool) {
+func run(w *world, stages []stage, writes int, lost bool) (stopped bool) {
 	w.t.Helper()
-	w.left = writes
+	w.left, w.lost = writes, lost
 	for _, stage := range stages {
 		for passes := 0; ; passes++ {
 			if passes > 20 {
@@ -63,7 +63,7 @@ func run(w *world, stages []stage, writes int) (stopped bool) {
 			}
 			_, err := w.do(stage.work)
 			if errors.Is(err, errStopped) {
-				w.left, stopped = -1, true
+				w.left, w.lost, stopped = -1, false, true
 				continue
 			}
 			if err != nil {
@@ -91,43 +91,90 @@ func (w *world) half() (wrong []string) {
 	return wrong
 }
 
-func TestWorks_that_are_stopped_after_any_write_come_to_the_same(t *testing.T) {
-	for name, row := range map[string]struct {
-		stages     []stage
-		bootstraps int
-	}{"install": {installing, 1}, "clear": {clearing, 1}, "delete": {deleting, 1}} {
-		t.Run(name, func(t *testing.T) {
-			objects := func() []client.Object {
-				return append(frame("z1", "z2"), asked(2), secret("a-ignition-bootstrap"), secret("c-ca"))
-			}
-			undisturbed := newWorld(t, objects()...)
-			run(undisturbed, row.stages, -1)
-			want := undisturbed.all()
-			for writes := 0; ; writes++ {
-				w := newWorld(t, objects()...)
-				stopped := run(w, row.stages, writes)
-				if got := w.all(); !reflect.DeepEqual(got, want) {
-					t.Fatalf("stopped after %d writes, there are %v\nwant %v", writes, got, want)
-				}
-				if wrong := w.half(); wrong != nil {
-					t.Fatalf("stopped after %d writes: %v", writes, wrong)
-				}
-				if made := w.created["Machine a-bootstrap"]; len(made) != row.bootstraps {
-					t.Fatalf("stopped after %d writes, the bootstrap Machines were %v", writes, made)
-				}
-				for what, uids := range w.created {
-					if len(uids) != 1 {
-						t.Fatalf("stopped after %d writes, %s was made %d times", writes, what, len(uids))
+// objects are what there is at first.
+func objects() []client.Object {
+	return append(frame("z1", "z2"), asked(2), secret("a-ignition-bootstrap"), secret("c-ca"))
+}
+
+func TestWorks_that_are_stopped_at_any_write_come_to_the_same(t *testing.T) {
+	for name, stages := range map[string][]stage{"install": installing, "clear": clearing, "delete": deleting} {
+		undisturbed := newWorld(t, objects()...)
+		run(undisturbed, stages, -1, false)
+		want := undisturbed.all()
+		for _, lost := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, its answer lost %t", name, lost), func(t *testing.T) {
+				for writes := range len(undisturbed.writes) {
+					w := newWorld(t, objects()...)
+					if !run(w, stages, writes, lost) {
+						t.Fatalf("it was not stopped at write %d", writes)
+					}
+					if got := w.all(); !reflect.DeepEqual(got, want) {
+						t.Fatalf("stopped at write %d, there are %v\nwant %v", writes, got, want)
+					}
+					if wrong := w.half(); wrong != nil {
+						t.Fatalf("stopped at write %d: %v", writes, wrong)
+					}
+					for what, uids := range w.created {
+						if len(uids) != 1 {
+							t.Fatalf("stopped at write %d, %s was made %d times", writes, what, len(uids))
+						}
 					}
 				}
-				if !stopped {
-					if writes < 10 {
-						t.Fatalf("it takes %d writes only", writes)
-					}
-					return
-				}
+			})
+		}
+	}
+}
+
+func TestWorks_of_two_processes_that_have_seen_the_same_make_nothing_twice(t *testing.T) {
+	w := newWorld(t, objects()...)
+	first, _ := w.see()
+	second, _ := w.see()
+	for _, s := range []*Seen{first, second} {
+		if _, err := s.CreateMachines(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(w.created) != 9 {
+		t.Errorf("created was %v", w.created)
+	}
+	for what, uids := range w.created {
+		if len(uids) != 1 {
+			t.Errorf("%s was made %d times", what, len(uids))
+		}
+	}
+	if mark := w.plane().Annotations[v1alpha1.BootstrapMark]; mark != string(w.machine("a-bootstrap").UID) {
+		t.Errorf("the mark is %s", mark)
+	}
+}
+
+func TestDeleteCluster_takes_down_what_was_half_made_wherever_the_making_was_stopped(t *testing.T) {
+	for name, how := range map[string]func(*world){
+		"delete": func(w *world) {
+			w.must((*Seen).ask)
+			for range 6 {
+				w.must((*Seen).DeleteCluster)
+				w.clusterAPI()
 			}
-		})
+		},
+		"clear": func(w *world) {
+			for range 6 {
+				w.must((*Seen).ClearAttempt)
+				w.clusterAPI()
+			}
+		},
+	} {
+		for writes := 1; writes < 13; writes++ { // before the first, it holds nothing
+			w := newWorld(t, objects()...)
+			w.left = writes
+			_, err := w.do((*Seen).CreateMachines)
+			if w.left = -1; err == nil && writes < 12 {
+				t.Fatalf("%s: it was not stopped at write %d", name, writes)
+			}
+			w.clusterAPI()
+			if how(w); len(w.all()) != 0 {
+				t.Errorf("%s, stopped at write %d: there are %v", name, writes, w.all())
+			}
+		}
 	}
 }
 

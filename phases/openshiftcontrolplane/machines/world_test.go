@@ -49,6 +49,8 @@ type world struct {
 	// writes are those that were made, left how many may be made until the process is stopped, negative for any number.
 	writes []string
 	left   int
+	// lost has the last of them made, and its answer lost.
+	lost bool
 	// created are UIDs of what was created, by kind and name.
 	created map[string][]types.UID
 	uids    int
@@ -89,44 +91,41 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 
 // watched stops a process whose writes are used up, and gives UIDs as an API server does.
 func (w *world) watched() interceptor.Funcs {
-	write := func(verb string, object client.Object) error {
-		if w.left == 0 {
+	write := func(verb string, object client.Object, do func() error) error {
+		if w.left == 0 && !w.lost {
 			return errStopped
 		}
 		w.left--
 		w.writes = append(w.writes, verb+" "+w.name(object))
+		if err := do(); err != nil {
+			return err
+		}
+		if w.left == -1 && w.lost {
+			w.lost = false
+			return errStopped
+		}
 		return nil
 	}
 	return interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
-			if err := write("create", object); err != nil {
+			return write("create", object, func() error {
+				w.uids++
+				object.SetUID(types.UID(fmt.Sprintf("u%d", w.uids)))
+				err := c.Create(ctx, object, options...)
+				if err == nil {
+					w.created[w.name(object)] = append(w.created[w.name(object)], object.GetUID())
+				}
 				return err
-			}
-			w.uids++
-			object.SetUID(types.UID(fmt.Sprintf("u%d", w.uids)))
-			err := c.Create(ctx, object, options...)
-			if err == nil {
-				w.created[w.name(object)] = append(w.created[w.name(object)], object.GetUID())
-			}
-			return err
+			})
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
-			if err := write("delete", object); err != nil {
-				return err
-			}
-			return c.Delete(ctx, object, options...)
+			return write("delete", object, func() error { return c.Delete(ctx, object, options...) })
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-			if err := write("patch", object); err != nil {
-				return err
-			}
-			return c.Patch(ctx, object, patch, options...)
+			return write("patch", object, func() error { return c.Patch(ctx, object, patch, options...) })
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
-			if err := write("patch status of", object); err != nil {
-				return err
-			}
-			return c.SubResource(sub).Patch(ctx, object, patch, options...)
+			return write("patch status of", object, func() error { return c.SubResource(sub).Patch(ctx, object, patch, options...) })
 		},
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			if _, is := list.(*clusterv1.MachineList); is && w.lag {
