@@ -15,14 +15,12 @@ LEAN := grpcnotrace
 PROGRESS := bin/progress
 LINT := $(CURDIR)/bin/golangci-lint
 # Modules of their own: what the product does not need is not in its graph.
-OWN_MODULES := cmd/capi-shim cmd/manifests-gen packaging e2e e2e/alerts tools
+OWN_MODULES := cmd/capi-shim cmd/manifests-gen packaging e2e e2e/alerts e2e/capi tools
 # What the proof of private types needs: two releases of Cluster API, whole.
 WORLD_MODULES := e2e/private/worlds/private e2e/private/worlds/standard
-# What only the proof of OpenShift clusters needs: Cluster API's manager, and infrastructure in memory.
-CAPI_MODULE := e2e/capi
 # What only `make conformance` needs: suites of others, whole.
 SUITE_MODULES := $(addprefix e2e/conformance/suites/,controllerruntime clusterapi apimachinery)
-EACH_MODULE := for module in . $(OWN_MODULES) e2e/controlplane $(WORLD_MODULES) $(CAPI_MODULE) $(SUITE_MODULES); do cd $(CURDIR)/$$module;
+EACH_MODULE := for module in . $(OWN_MODULES) e2e/controlplane $(WORLD_MODULES) $(SUITE_MODULES); do cd $(CURDIR)/$$module;
 CONTROL_PLANE := $(wildcard e2e/controlplane/go.* e2e/controlplane/*.go)
 # Every folder of machine/ but the tests' own is a machine with a table.
 TABLES := $(filter-out ./machine/machinetest/,$(wildcard ./machine/*/))
@@ -105,7 +103,7 @@ bin/capi/devinfra: PROGRAM = ./devinfra
 capi: $(CAPI) ## Build the managers that the proof of OpenShift clusters runs: minutes the first time.
 
 $(CAPI): bin/capi/%: $(wildcard e2e/capi/go.* e2e/capi/*/*.go e2e/private/worlds/private/inmemory/*.go) | $(PROGRESS)
-	@$(PROGRESS) 'capi $*' go build -C=$(CAPI_MODULE) -buildvcs=false -o=../../$@ -ldflags='-s -w' $(PROGRAM)
+	@$(PROGRESS) 'capi $*' go build -C=e2e/capi -buildvcs=false -o=../../$@ -ldflags='-s -w' $(PROGRAM)
 	@touch $@
 
 .PHONY: payload
@@ -135,7 +133,7 @@ PROOF := ^(TestTable|TestMigration_.*)$$
 unit: ## Run all tests but the end-to-end suite, with the race detector.
 	@go test $(RACE) -timeout 30m -skip '$(PROOF)' ./...
 	@go test -timeout 30m -run '$(PROOF)' $(TABLES)
-	@set -e; for module in cmd/manifests-gen cmd/capi-shim packaging tools e2e/alerts; do go test -C $$module -timeout 30m ./...; done
+	@set -e; for module in cmd/manifests-gen cmd/capi-shim packaging tools e2e/alerts e2e/capi; do go test -C $$module -timeout 30m ./...; done
 
 # How many inputs of each content type are made.
 INPUTS ?= 10000000
@@ -232,6 +230,11 @@ test-private: build controlplane worlds ## Prove that unmodified managers of Clu
 .PHONY: test-private-reduced
 test-private-reduced: build controlplane worlds ## The same with one Cluster in each world, in minutes; `make e2e` does so too.
 	@$(PRIVATE)
+
+# A selection of it is part of `make e2e`.
+.PHONY: test-openshift
+test-openshift: build controlplane capi ## Prove that clusters of OpenShift are made and removed, ten at once, whichever write the provider is killed after.
+	@go test -C e2e -v -count=1 -timeout 2h ./openshiftcontrolplane -args -full -ginkgo.no-color
 
 # How long the proxy of private types is under load; in `make test` it is 10 s, without the race detector.
 LOAD ?= 10m

@@ -39,6 +39,9 @@ const (
 	PayloadInputsAnnotation   = "capstan.openshift.io/payload-inputs"
 	PayloadNotAfterAnnotation = "capstan.openshift.io/payload-not-after"
 	PayloadSumAnnotation      = "capstan.openshift.io/payload-sha256"
+	// PayloadVersionsAnnotation tells in which versions the inputs were when the payload was made: as long as they have the same, they
+	// have not drifted, and need not be read.
+	PayloadVersionsAnnotation = "capstan.openshift.io/payload-versions"
 )
 
 // RoleLabel says on the objects of a control-plane machine what it is started as: bootstrap or master. The bootstrap Machine has

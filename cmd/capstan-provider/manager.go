@@ -25,7 +25,6 @@ import (
 	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/controllers/provider"
 	"github.com/capstan-capi/capstan/controllers/provider/options"
-	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/phases/newest"
 	"github.com/capstan-capi/capstan/transport"
 )
@@ -109,8 +108,8 @@ func (f *managerFlags) run(ctx context.Context) error {
 	own := &ownWrites{}
 	o := options.Options{
 		Live: mgr.GetAPIReader(), Took: own.add, Side: f.concurrency, Image: f.image,
-		Client:     &newest.Client{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Of: isOurs, Took: own.took},
-		Registries: images.Options{InsecureRegistries: f.insecureRegistries, ExtraCAFile: f.extraCAFile, Log: mgr.GetLogger().WithName("registries"), Clock: clock.RealClock{}},
+		Client:             &newest.Client{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Of: isOurs, Took: own.took},
+		InsecureRegistries: f.insecureRegistries, ExtraCAFile: f.extraCAFile,
 	}
 	if o.House, err = house.New(mgr, f.ownNamespace, clock.RealClock{}, clock.RealClock{}); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
@@ -28,7 +29,10 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 			store.Took(house.KeyOf(client.ObjectKeyFromObject(config)), before, config)
 		}
 	})
-	p := &phases.Phases{Client: o.Client, Live: o.Live}
+	if err := metrics.Registry.Register(bytesMetric); err != nil {
+		return fmt.Errorf("registering the metrics of Ignition configs: %w", err)
+	}
+	p := &phases.Phases{Client: o.Client, Live: o.Live, Published: published}
 	to := configs{in: mgr.GetClient()}
 	return house.Add(mgr, o.House, house.Machine[guards.Facts, phases.Works]{
 		Table: table.Table, Observe: p.Observe, Store: store, Words: words, UID: uid, Side: o.Side, Exists: exists(o.Client),

@@ -3,6 +3,7 @@ package openshiftcontrolplane
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,12 +19,8 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
 	table "github.com/capstan-capi/capstan/machine/openshiftcontrolplane"
-	"github.com/capstan-capi/capstan/phases/guest"
 	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
-	"github.com/capstan-capi/capstan/phases/openshiftcontrolplane/inputs"
 	"github.com/capstan-capi/capstan/phases/openshiftcontrolplane/joint"
-	"github.com/capstan-capi/capstan/phases/openshiftcontrolplane/machines"
-	"github.com/capstan-capi/capstan/phases/release"
 )
 
 // Add binds the machine to the management plane.
@@ -34,22 +31,22 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 			store.Took(house.KeyOf(client.ObjectKeyFromObject(plane)), before, plane)
 		}
 	})
-	trigger := &house.Trigger{}
-	resolver := inputs.New(o.Client, o.Live, release.NewLookup(o.Registries), o.House.Now)
-	resolver.CollectImage = o.Image
-	guests := guest.New(o.Client, o.Live, resolver, guest.Options{
-		Changed: func(key client.ObjectKey) { trigger.After(house.KeyOf(key), 0) },
-		Probed:  probed, Clock: o.House.Queue,
-	})
-	if err := mgr.Add(guests); err != nil {
-		return fmt.Errorf("adding the questions to guests: %w", err)
+	kept, err := metered(store, mgr.GetClient(), o.House.Now)
+	if err != nil {
+		return fmt.Errorf("registering the metrics of installations: %w", err)
 	}
-	p := &joint.Phases{
-		Reader: o.Client, Inputs: resolver, Machines: machines.New(o.Client, o.Live, o.House.Now), Guests: guests, Now: o.House.Now,
+	trigger := &house.Trigger{}
+	p := joint.New(joint.Options{
+		Client: o.Client, Live: o.Live, Image: o.Image, InsecureRegistries: o.InsecureRegistries, ExtraCAFile: o.ExtraCAFile,
+		Log: mgr.GetLogger().WithName(table.Table.Name), Now: o.House.Now, Clock: o.House.Queue,
+		Changed: func(key client.ObjectKey) { trigger.After(house.KeyOf(key), 0) }, Probed: probed,
+	})
+	if err := mgr.Add(p.Guests); err != nil {
+		return fmt.Errorf("adding the questions to guests: %w", err)
 	}
 	to := owners{in: mgr.GetClient()}
 	return house.Add(mgr, o.House, house.Machine[guards.Facts, phases.Works]{
-		Table: table.Table, Observe: p.Observe, Store: store, Words: words, UID: uid, Side: o.Side, Trigger: trigger,
+		Table: table.Table, Observe: p.Observe, Store: kept, Words: words, UID: uid, Side: o.Side, Trigger: trigger,
 		Exists: exists(o.Client, p.Forget),
 		Watches: []house.Watch{
 			{Kind: &v1alpha1.OpenShiftControlPlane{}, Lets: house.Others(store.Wrote), Asks: house.Itself},
@@ -83,11 +80,14 @@ func exists(c client.Reader, forget func(machine.Key)) func(context.Context, mac
 	}
 }
 
+// quiet are the states of which no Event tells: whoever pauses an object wants nothing written but that, and the others are left at once.
+var quiet = []machine.State{guards.Pending, guards.Locating, guards.Paused}
+
 // words are what the machine says of a pass.
 func words(_ machine.Key, s phases.Snapshot) house.Words {
 	of := s.Facts.Object
 	return house.Words{
-		Line: line(s.Record), Subject: s.Facts.Cluster.Name,
+		Line: line(s.Record), Subject: s.Facts.Cluster.Name, Quiet: slices.Contains(quiet, s.Record.State),
 		About: corev1.ObjectReference{
 			APIVersion: v1alpha1.GroupVersion.String(), Kind: "OpenShiftControlPlane", Namespace: of.Namespace, Name: of.Name, UID: types.UID(of.UID),
 		},

@@ -3,6 +3,7 @@ package capiworld
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -131,13 +132,17 @@ func (w *World) Standing(ctx context.Context, key Key) (Standing, error) {
 	if err := w.API.Get(ctx, key, s.Object); err != nil {
 		return s, fmt.Errorf("reading OpenShiftControlPlane %s: %w", key, err)
 	}
+	return standing(s.Object), nil
+}
+
+func standing(of *unstructured.Unstructured) Standing {
 	text := func(path ...string) string {
-		found, _, _ := unstructured.NestedString(s.Object.Object, append([]string{"status"}, path...)...)
+		found, _, _ := unstructured.NestedString(of.Object, append([]string{"status"}, path...)...)
 		return found
 	}
-	s.State, s.Waits, s.Failure = text("state"), text("waits"), text("lastFailure", "message")
-	s.Conditions = Conditions(s.Object)
-	return s, nil
+	return Standing{
+		State: text("state"), Waits: text("waits"), Failure: text("lastFailure", "message"), Conditions: Conditions(of), Object: of,
+	}
 }
 
 // Is is nil if the control plane is in a state.
@@ -146,6 +151,19 @@ func (s Standing) Is(state string) error {
 		return nil
 	}
 	return fmt.Errorf("it is in state %q: %s; its work meets: %s", s.State, s.Waits, s.Failure)
+}
+
+// Says is nil if the control plane has a condition of a status, whose reason or message names something.
+func (s Standing) Says(kind string, status metav1.ConditionStatus, names string) error {
+	for _, c := range s.Conditions {
+		if c.Type == kind && c.Status == status && strings.Contains(c.Reason+" "+c.Message, names) {
+			return nil
+		}
+		if c.Type == kind {
+			return fmt.Errorf("it says %s=%s: %s: %s", kind, c.Status, c.Reason, c.Message)
+		}
+	}
+	return fmt.Errorf("it says nothing of %s; it is in state %q: %s", kind, s.State, s.Waits)
 }
 
 // Conditions are those of an object's status.

@@ -2,7 +2,6 @@ package openshiftcontrolplane_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -17,9 +16,11 @@ import (
 // most is how often a provider is killed on the way of one cluster at most.
 const most = 200
 
-var _ = Describe("A provider that is killed after each few of its writes", Label(long), func() {
+var _ = Describe("A provider that is killed after a few writes again and again", Label(long), func() {
 	It("makes one bootstrap machine, and what an undisturbed one makes", func(ctx SpecContext) {
-		undisturbed := install(ctx, newKey(ctx))
+		first := newKey(ctx)
+		undisturbed := install(ctx, first)
+		remove(ctx, first)
 		since := mark(ctx)
 		asked := ask(ctx, newKey(ctx), 1, "")
 		killed := killUntil(ctx, func(ctx context.Context) error { return standsAt(ctx, asked.Key, "Installed") })
@@ -41,7 +42,11 @@ var _ = Describe("A provider that is killed after each few of its writes", Label
 	}, SpecTimeout(10*time.Minute))
 })
 
-// killUntil kills the provider after one to three writes, and starts it again, until a question is answered with nil.
+// lives are how many writes a provider makes before it is killed, one after the other. Some are long enough for what it repeats before
+// it comes to something new.
+var lives = []int{1, 2, 3, 1, 2, 8}
+
+// killUntil kills the provider after a few writes, and starts it again, until a question is answered with nil.
 func killUntil(ctx context.Context, reached func(context.Context) error) int {
 	GinkgoHelper()
 	provider := world.Manager(capiworld.Provider)
@@ -52,8 +57,7 @@ func killUntil(ctx context.Context, reached func(context.Context) error) int {
 	})
 	for killed := range most {
 		Expect(provider.Stop()).To(Succeed())
-		// A life that begins with a write that leads nowhere, such as of its recorder, comes to another one sooner or later.
-		ended := provider.Between().EndAfter(1+killed%3, provider.Kill)
+		ended := provider.Between().EndAfter(lives[killed%len(lives)], provider.Kill)
 		// What was killed holds a Lease for longer than it lived.
 		Expect(provider.Start("--leader-elect=false")).To(Succeed())
 		if reachedBefore(ctx, ended, reached) {
@@ -90,57 +94,4 @@ func bootstraps(ctx context.Context, since cluster.Mark, key capiworld.Key) clus
 		return r.Resource == "machines" && r.Verb == "create" && r.Code == http.StatusCreated && r.Namespace == key.Namespace &&
 			r.Subresource == "" && r.Name == key.Name+"-bootstrap"
 	})
-}
-
-func mark(ctx context.Context) cluster.Mark {
-	GinkgoHelper()
-	since, err := world.Cluster.Mark(ctx)
-	Expect(err).NotTo(HaveOccurred())
-	return since
-}
-
-// ask creates what asks for a cluster, whose guest holds some steps back.
-func ask(ctx context.Context, key capiworld.Key, replicas int, held string) *capiworld.Asked {
-	GinkgoHelper()
-	image, err := world.Release(ctx, release)
-	Expect(err).NotTo(HaveOccurred())
-	asked := world.Ask(key, replicas, image, held)
-	Expect(world.Create(ctx, asked.Objects()...)).To(Succeed())
-	return asked
-}
-
-// install makes a cluster of one control-plane machine, and returns the objects that there are then.
-func install(ctx context.Context, key capiworld.Key) []string {
-	GinkgoHelper()
-	ask(ctx, key, 1, "")
-	stands(ctx, key, "Installed")
-	objects, err := world.Objects(ctx, key.Namespace)
-	Expect(err).NotTo(HaveOccurred())
-	return objects
-}
-
-// stands waits until the control plane of a cluster is in a state.
-func stands(ctx context.Context, key capiworld.Key, state string) {
-	GinkgoHelper()
-	eventually(ctx, key.String()+" to be "+state, func(ctx context.Context) error { return standsAt(ctx, key, state) })
-}
-
-func standsAt(ctx context.Context, key capiworld.Key, state string) error {
-	standing, err := world.Standing(ctx, key)
-	if err != nil {
-		return err
-	}
-	return standing.Is(state)
-}
-
-// gone is nil once nothing is left of a cluster but its inputs.
-func gone(ctx context.Context, key capiworld.Key) error {
-	objects, err := world.Objects(ctx, key.Namespace)
-	if err != nil {
-		return err
-	}
-	if len(objects) == 1 && objects[0] == "Secret "+key.Name+"-install" {
-		return nil
-	}
-	return errors.Join(fmt.Errorf("these are left: %q", objects), err)
 }

@@ -6,6 +6,7 @@ package openshiftcontrolplane_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"testing"
 	"time"
@@ -22,6 +23,11 @@ import (
 // bin is what make build, make controlplane and make capi fill.
 const bin = "../../bin"
 
+// long labels what the suite leaves out unless all of it is asked for.
+const long = "long"
+
+var full = flag.Bool("full", false, "run everything, which takes many minutes, instead of a selection")
+
 // patience bounds every wait of the suite; a busy machine takes long.
 const patience = 2 * time.Minute
 
@@ -30,7 +36,12 @@ var world *capiworld.World
 
 func TestOpenShiftControlPlane(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "The machine openshiftcontrolplane")
+	suite, reporter := GinkgoConfiguration()
+	if suite.LabelFilter == "" && !*full {
+		suite.LabelFilter = "!" + long
+	}
+	suite.Timeout = 0 // go test has one
+	RunSpecs(t, "The machine openshiftcontrolplane", suite, reporter)
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
@@ -45,6 +56,12 @@ var _ = AfterSuite(func() {
 		Expect(world.Stop()).To(Succeed())
 	}
 })
+
+var _ = AfterEach(func(ctx SpecContext) {
+	if CurrentSpecReport().Failed() {
+		GinkgoWriter.Print(world.Tell(ctx))
+	}
+}, NodeTimeout(30*time.Second))
 
 // namespaces counts those that specs were given.
 var namespaces int

@@ -167,8 +167,9 @@ type Kubeconfig struct {
 	Problem string `yaml:"problem"`
 	// External says that somebody else has made it, who renews it, too.
 	External bool `yaml:"external"`
-	// NotAfter is until when its certificates are valid, zero for one without.
+	// NotAfter is until when its certificates are valid, zero for one without. Expiring says that this is less than 30 days.
 	NotAfter time.Time `yaml:"notAfter"`
+	Expiring bool      `yaml:"expiring"`
 }
 
 // Wish is something that an installed cluster may be asked for. Known is false until it was looked at.

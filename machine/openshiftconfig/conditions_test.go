@@ -22,14 +22,18 @@ func TestConditions_tell_whether_a_machine_can_be_started(t *testing.T) {
 		says   string
 	}{
 		"it waits": {
-			machine.Record{State: guards.AwaitingPayload, Reason: "waiting"}, missing,
-			map[string]machine.Truth{table.Ready: machine.No, table.DataSecretAvailable: machine.No, table.Paused: machine.No}, "the payload is missing",
+			machine.Record{State: guards.AwaitingPayload, Reason: "waiting"},
+			missing,
+			map[string]machine.Truth{table.Ready: machine.No, table.DataSecretAvailable: machine.No, table.Paused: machine.No},
+			"the payload is missing",
 		},
 		"it is ready":    {machine.Record{State: guards.Ready}, ready, map[string]machine.Truth{table.Ready: machine.Yes, table.DataSecretAvailable: machine.Yes}, "the data Secret of OpenShiftConfig  is as it should be"},
 		"it was started": {machine.Record{State: guards.Frozen}, started, map[string]machine.Truth{table.Ready: machine.Yes, table.DataSecretAvailable: machine.Yes}, ""},
 		"nothing was seen": {
-			machine.Record{State: guards.Pending}, guards.Facts{},
-			map[string]machine.Truth{table.Ready: machine.No, table.DataSecretAvailable: machine.Unknown, table.Paused: machine.Unknown}, "the OpenShiftConfig has not been looked at yet",
+			machine.Record{State: guards.Pending},
+			guards.Facts{},
+			map[string]machine.Truth{table.Ready: machine.No, table.DataSecretAvailable: machine.Unknown, table.Paused: machine.Unknown},
+			"the OpenShiftConfig has not been looked at yet",
 		},
 	} {
 		got := map[string]phases.Condition{}

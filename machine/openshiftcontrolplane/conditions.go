@@ -11,6 +11,11 @@ import (
 const (
 	Available           = "Available"
 	Initialized         = "Initialized"
+	MachinesReady       = "MachinesReady"
+	MachinesUpToDate    = "MachinesUpToDate"
+	RollingOut          = "RollingOut"
+	ScalingUp           = "ScalingUp"
+	ScalingDown         = "ScalingDown"
 	Remediating         = "Remediating"
 	Deleting            = "Deleting"
 	Paused              = "Paused"
@@ -30,6 +35,10 @@ var told = []struct {
 }{
 	{Available, guards.IsAvailable},
 	{Initialized, guards.IsInitialized},
+	{MachinesReady, guards.MachinesAreReady},
+	{MachinesUpToDate, guards.MachinesAreUpToDate},
+	{ScalingUp, guards.IsScalingUp},
+	{ScalingDown, guards.IsScalingDown},
 	{Deleting, guards.IsDeleting},
 	{Paused, guards.IsPaused},
 	{InputsValid, machine.Any(guards.InputsAreFrozen, guards.InputsAreResolved)}, // what becomes of frozen ones is a drift
@@ -42,7 +51,8 @@ var told = []struct {
 }
 
 // Conditions derives what people and other controllers are told of an OpenShiftControlPlane. Once the bootstrap is finished its payload
-// is gone, and IgnitionAvailable is left out: what was said before stays.
+// is gone, and IgnitionAvailable is left out: what was said before stays. No Machine is ever replaced for being out of date, so that
+// RollingOut is never True.
 func Conditions(s phases.Snapshot) []phases.Condition {
 	var conditions []phases.Condition
 	facts := phases.Standing(s)
@@ -57,5 +67,5 @@ func Conditions(s phases.Snapshot) []phases.Condition {
 	if s.Record.State == guards.Remediating {
 		is = machine.SayYes(s.Record.Reason)
 	}
-	return append(conditions, standing.Answered(Remediating, is))
+	return append(conditions, standing.Answered(Remediating, is), standing.Answered(RollingOut, machine.SayNo("")))
 }

@@ -158,13 +158,17 @@ func (l *line) send(ctx context.Context, method, path, query string, patch []byt
 	return nil
 }
 
-// said is why there was no answer. The URL stands in the kubeconfig, and is left out.
+// said is why there was no answer, in the same words each time: what it says of ports of this process would be news on every poll. The
+// URL stands in the kubeconfig, and is left out.
 func said(ctx context.Context, path string, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("it has not answered %s within %s", path, patience)
 	}
 	if own, is := errors.AsType[*url.Error](err); is {
 		err = own.Err
+	}
+	if own, is := errors.AsType[*net.OpError](err); is {
+		err = fmt.Errorf("%s: %w", own.Op, own.Err)
 	}
 	return fmt.Errorf("asking for %s: %w", path, err)
 }

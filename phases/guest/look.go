@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/version"
 
-	"github.com/capstan-capi/capstan/message"
+	"github.com/capstan-capi/capstan/machine"
 )
 
 // What guests are asked for.
@@ -209,11 +209,11 @@ func membersOf(etcd *operatorv1.Etcd) Etcd {
 		case unhealthy:
 			found.Unhealthy = append(found.Unhealthy, name)
 		case i > 0 || !strings.HasSuffix(part, " members are available"):
-			found.Problem = "its etcd says: " + message.Shorten(said.Message, 200)
+			found.Problem = "its etcd says: " + machine.Shorten(said.Message, 200)
 		}
 	}
 	if len(found.Unhealthy) == 0 && found.Problem == "" {
-		found.Problem = "its etcd says: " + message.Shorten(said.Message, 200)
+		found.Problem = "its etcd says: " + machine.Shorten(said.Message, 200)
 	}
 	slices.Sort(found.Unhealthy)
 	return found

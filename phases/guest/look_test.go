@@ -2,7 +2,9 @@ package guest
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -142,7 +144,7 @@ func TestGuest_that_lacks_kinds_is_not_healthy_and_not_complete(t *testing.T) {
 }
 
 func TestGuest_that_cannot_be_read_is_one_of_which_nothing_is_known(t *testing.T) {
-	hangs := func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	hangs := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	for name, row := range map[string]struct {
 		path   string
 		answer http.HandlerFunc
@@ -152,12 +154,12 @@ func TestGuest_that_cannot_be_read_is_one_of_which_nothing_is_known(t *testing.T
 		"not ready":            {readyPath, status(500), false, "answers /readyz with status 500"},
 		"it refuses the probe": {readyPath, status(401), false, "refuses the credentials of the kubeconfig for /readyz (status 401)"},
 		"it redirects": {readyPath, func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "https://elsewhere.example.com", 302)
+			http.Redirect(w, r, "https://elsewhere.example.com", http.StatusFound)
 		}, false, "with status 302"},
 		"it refuses credentials": {releasePath, status(403), true, "refuses the credentials of the kubeconfig for " + releasePath},
 		"it answers nonsense":    {operatorsPath, is("hunter2"), true, "something else than JSON"},
 		"it is broken":           {bootstrapPath, status(503), true, "with status 503"},
-		"it breaks off":          {etcdPath, func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }, true, "asking for " + etcdPath},
+		"it breaks off":          {etcdPath, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true, "asking for " + etcdPath},
 		"it hangs":               {nodesPath, hangs, true, "has not answered " + nodesPath + " within 10s"},
 		"all hangs":              {readyPath, hangs, false, "has not answered /readyz within 10s"},
 	} {
@@ -181,6 +183,25 @@ func TestGuest_that_cannot_be_read_is_one_of_which_nothing_is_known(t *testing.T
 				t.Errorf("complete is %s", answer.Truth)
 			}
 		})
+	}
+}
+
+func TestGuest_that_cannot_be_reached_says_so_in_the_same_words_each_time(t *testing.T) {
+	w := connected(t)
+	w.guest.set(readyPath, func(rw http.ResponseWriter, _ *http.Request) {
+		connection, _, err := http.NewResponseController(rw).Hijack()
+		if err == nil {
+			_ = connection.(*tls.Conn).NetConn().(*net.TCPConn).SetLinger(0)
+			_ = connection.(*tls.Conn).NetConn().Close()
+		}
+	})
+	w.guest.TLS.NextProtos = []string{"http/1.1"}
+	for name, change := range map[string]func(){"it resets": func() {}, "it is down": w.guest.Close} {
+		change()
+		first, second := w.ask(finished).Guest.APIProblem, w.ask(finished).Guest.APIProblem
+		if first == "" || first != second || strings.Contains(first, "127.0.0.1") {
+			t.Errorf("%s: it says %q, and then %q", name, first, second)
+		}
 	}
 }
 

@@ -18,9 +18,10 @@ import (
 )
 
 const (
-	// installing is how often a guest is asked that is being installed or changed, resting how often one that is at rest.
+	// installing is how often a guest is asked that is being installed or changed.
 	installing = 5 * time.Second
-	resting    = time.Minute
+	// resting is how often a guest is asked that is at rest.
+	resting = time.Minute
 	// jitter is by which part of that each time is longer, at most, so that guests are not asked all at once.
 	jitter = 0.2
 	// patience is how long all answers of a guest may take together.

@@ -161,7 +161,13 @@ func TestPoller_nobody_is_asked_before_machines_are_intended_nor_in_a_deletion(t
 			t.Errorf("%s: a guest is asked", name)
 		}
 	}
+	if seen, _ := w.see(); seen.guest == nil || len(w.guests) != 1 {
+		t.Error("a guest is not asked")
+	}
 	seen, _ := w.see(func(f *guards.Facts) { f.Object.Deleting = true })
+	if len(w.guests) > 0 {
+		t.Error("what is being deleted is asked still")
+	}
 	if did, err := seen.KeepKubeconfig(t.Context()); did != "" || err != nil {
 		t.Errorf("it did %q, %v", did, err)
 	}

@@ -23,7 +23,11 @@ import (
 func (p *Poller) See(ctx context.Context, look phases.Look, f *guards.Facts) (*Seen, error) {
 	s := &Seen{p: p, look: look, facts: f}
 	marks := f.Reached()
-	if look.Plane == nil || look.Cluster == nil || f.Object.Deleting || marks.Bootstrap == "" && !marks.Initialized && !marks.Finished {
+	if look.Plane == nil {
+		return s, ctx.Err()
+	}
+	if look.Cluster == nil || f.Object.Deleting || marks.Bootstrap == "" && !marks.Initialized && !marks.Finished {
+		p.Forget(client.ObjectKeyFromObject(look.Plane))
 		return s, ctx.Err()
 	}
 	want := wanted{

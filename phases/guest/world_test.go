@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -252,6 +251,7 @@ func connected(t *testing.T, objects ...client.Object) *world {
 	if _, err := seen.ProbeAPI(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	<-seen.guest.wake // it would be asked at once
 	return w
 }
 
@@ -275,11 +275,6 @@ func (w *world) told() (all []client.ObjectKey) {
 			return all
 		}
 	}
-}
-
-func sorted(texts []string) []string {
-	slices.Sort(texts)
-	return texts
 }
 
 func equal(t *testing.T, what string, got, want any) {

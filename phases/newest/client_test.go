@@ -1,4 +1,4 @@
-package newest_test
+package newest
 
 import (
 	"context"
@@ -11,15 +11,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-
-	"github.com/capstan-capi/capstan/phases/newest"
 )
 
 var key = client.ObjectKey{Namespace: "ns", Name: "a"}
 
 // late is a client whose cache shows what it is told to, with the server behind it.
 type late struct {
-	*newest.Client
+	*Client
 	server client.WithWatch
 	// shows is what the cache has, nil for nothing; asked counts what the server was asked.
 	shows *corev1.ConfigMap
@@ -42,7 +40,7 @@ func newLate(t *testing.T) *late {
 		l.asked++
 		return c.Get(ctx, key, object, o...)
 	}})
-	l.Client = &newest.Client{
+	l.Client = &Client{
 		Client: cached, Live: live,
 		Of:   func(o client.Object) bool { _, is := o.(*corev1.ConfigMap); return is },
 		Took: func(o client.Object, before string) { l.took = append(l.took, before+" "+o.GetResourceVersion()) },

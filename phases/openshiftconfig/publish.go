@@ -25,6 +25,8 @@ type Phases struct {
 	Client client.Client
 	// Live reads from the API server itself.
 	Live client.Reader
+	// Published is told how large, in bytes, an Ignition config is that was stored; nil for nobody.
+	Published func(role v1alpha1.Role, size int)
 }
 
 // Pass is one look at an OpenShiftConfig, and what the work is done with.
@@ -125,6 +127,9 @@ func (p *Pass) PublishData(ctx context.Context) (machine.Result, error) {
 	did, err := p.publish(ctx)
 	if err != nil {
 		return machine.Result{}, fmt.Errorf("publishing data Secret %s/%s: %w", p.Config.Namespace, p.Config.Name, err)
+	}
+	if p.phases.Published != nil {
+		p.phases.Published(p.Config.Spec.Role, len(p.data))
 	}
 	return machine.Result{Did: did, LookAgain: again}, nil
 }

@@ -83,5 +83,8 @@ func Unpacked(data map[string][]byte) ([]byte, error) {
 	if len(config) == 0 {
 		return nil, fmt.Errorf("it has no key %s", ValueKey)
 	}
-	return config, ignition.Check(config)
+	if err := ignition.Check(config); err != nil {
+		return nil, err
+	}
+	return config, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -71,10 +70,4 @@ func keyOf(reference string, access images.Access) ([sha256.Size]byte, error) {
 		return [sha256.Size]byte{}, fmt.Errorf("asking for release image %s: the access to it cannot be told", reference)
 	}
 	return sha256.Sum256(text), nil
-}
-
-// IsPassing says that a question may be answered otherwise by and by, with nothing changed: a registry that cannot be reached.
-func IsPassing(err error) bool {
-	own, is := errors.AsType[*images.Error](err)
-	return is && (own.Kind == images.KindNetwork || own.Kind == images.KindRegistry)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/controllers/view"
-	"github.com/capstan-capi/capstan/phases/images"
 )
 
 // Options is the same for all controllers.
@@ -23,8 +22,10 @@ type Options struct {
 	Side int
 	// Image is that of this program, for what runs beside the installer; empty for no installer.
 	Image string
-	// Registries say how images of releases are read.
-	Registries images.Options
+	// InsecureRegistries, as host[:port], may be spoken to in plain HTTP; loopback ones always may. ExtraCAFile has certificates of
+	// registries that are trusted besides the system's and those of install-configs; empty for none.
+	InsecureRegistries []string
+	ExtraCAFile        string
 	// House is what all machines share.
 	House *house.House
 }

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -54,12 +56,15 @@ type registry struct {
 	asked []images.Access
 }
 
-func (r *registry) Resolve(_ context.Context, reference string, _ release.Policy, access images.Access) (release.Release, error) {
+func (r *registry) Resolve(_ context.Context, reference string, policy release.Policy, access images.Access) (release.Release, error) {
 	r.asked = append(r.asked, access)
 	if r.fails != nil {
 		return release.Release{}, r.fails
 	}
 	ref, err := images.ParseRef(reference)
+	if policy == release.Tag {
+		ref, err = images.ParseRef(image)
+	}
 	return release.Release{Image: ref, Version: "4.22.1"}, err
 }
 
@@ -81,7 +86,9 @@ type bench struct {
 func newBench(t *testing.T, objects ...client.Object) *bench {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1alpha1.AddToScheme, clusterv1.AddToScheme, apiextensionsv1.AddToScheme, addKinds} {
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, batchv1.AddToScheme, rbacv1.AddToScheme, v1alpha1.AddToScheme, clusterv1.AddToScheme, apiextensionsv1.AddToScheme, addKinds,
+	} {
 		must(t, add(scheme))
 	}
 	b := &bench{t: t, now: noon, releases: &registry{}}
@@ -113,6 +120,12 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 			}
 			return next.Patch(ctx, o, patch, opts...)
 		},
+		Delete: func(ctx context.Context, next client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
+			if err := wrote("delete", o); err != nil {
+				return err
+			}
+			return next.Delete(ctx, o, opts...)
+		},
 		Get: func(ctx context.Context, next client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 			if _, is := o.(*corev1.Secret); is {
 				t.Errorf("Secret %s is read from the cache, which has only metadata", key.Name)
@@ -137,6 +150,7 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 // restart is a resolver of another process.
 func (b *bench) restart(live client.Reader) {
 	b.Resolver = New(b.cluster, live, b.releases, func() time.Time { return b.now })
+	b.CollectImage = "registry.example.com/capstan-provider:1"
 }
 
 func addKinds(scheme *runtime.Scheme) error {
@@ -289,6 +303,16 @@ func (b *bench) add(objects ...client.Object) {
 func (b *bench) remove(o client.Object) {
 	b.t.Helper()
 	must(b.t, b.cluster.Delete(b.t.Context(), o))
+}
+
+// anotherAuthority puts another authority of the guest's API into the place of the one that there is.
+func (b *bench) anotherAuthority() {
+	b.t.Helper()
+	another, err := authorities()
+	must(b.t, err)
+	edit(b, &corev1.Secret{}, "c-ca", func(s *corev1.Secret) {
+		s.Data = another.GetByPurpose(secret.EtcdCA).AsSecret(key, metav1.OwnerReference{}).Data
+	})
 }
 
 var errBroken = errors.New("the API server is broken")

@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -228,6 +229,35 @@ func TestGenerateIgnition_makes_anew_what_would_end_too_soon_while_no_Machine_ex
 	}
 }
 
+func TestGenerateIgnition_makes_nothing_anew_that_machines_were_made_with(t *testing.T) {
+	for name, row := range map[string]struct {
+		change func(*bench)
+		says   string
+	}{
+		"an authority is gone": {func(b *bench) { b.remove(made("c-etcd", nil)) }, "Secret c-etcd is gone"},
+		"the keys are gone":    {func(b *bench) { b.remove(made("a-ignition-keys", nil)) }, "Secret a-ignition-keys is gone, or not what it was"},
+		"the keys were altered": {func(b *bench) {
+			edit(b, &corev1.Secret{}, "a-ignition-keys", func(s *corev1.Secret) { delete(s.Data, "admin.crt") })
+		}, "a-ignition-keys"},
+		"another authority": {func(b *bench) { b.anotherAuthority() }, "a-ignition-keys"},
+		"nobody knows the time": {func(b *bench) {
+			edit(b, &corev1.Secret{}, "a-ignition-keys", func(s *corev1.Secret) { s.Annotations = nil })
+		}, "a-ignition-keys"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := installed(t)
+			row.change(b)
+			b.remove(made("a-ignition-bootstrap", nil))
+			edit(b, asked(), "a", func(p *v1alpha1.OpenShiftControlPlane) { p.Annotations[v1alpha1.BootstrapMark] = "u1" })
+			b.writes = nil
+			answer, err := b.generate()
+			if _, is := errors.AsType[LostError](err); !is || !strings.Contains(err.Error(), row.says) || answer.Truth == machine.Yes || len(b.writes) > 0 {
+				t.Errorf("it says %v, wrote %v, and is %s", err, b.writes, answer.Truth)
+			}
+		})
+	}
+}
+
 func TestGenerateIgnition_says_what_is_too_large_and_keeps_it_compressed_for_a_stub(t *testing.T) {
 	large := manifests("m1", "openshift", settings+"data:\n  a: "+strings.Repeat("hunter2 ", 60_000)+"\n")
 	more := manifests("m2", "openshift", strings.Replace(string(large.Data["m1.yaml"]), "extra", "more", 1))
@@ -268,7 +298,18 @@ func TestPayload_is_not_looked_at_once_the_bootstrap_is_finished(t *testing.T) {
 	if _, facts := b.see(); facts.Payload.Roles.Known {
 		t.Errorf("it says %+v", facts.Payload)
 	}
-	if want := []string{"get inputs"}; !slices.Equal(b.read, want) {
-		t.Errorf("it read %v, want %v", b.read, want)
+	if len(b.read) > 0 {
+		t.Errorf("another process read %v, and nothing has changed", b.read)
+	}
+	edit(b, &corev1.Secret{}, "inputs", func(s *corev1.Secret) { s.Data = nil })
+	b.restart(b.live)
+	b.read = nil
+	if _, facts := b.see(); guards.InputsHaveDrifted.Answer(facts).Truth != machine.Yes || !slices.Equal(b.read, []string{"get inputs"}) {
+		t.Errorf("of inputs that have changed it read %v", b.read)
+	}
+	b.remove(made("a-ignition-worker", nil))
+	b.restart(b.live)
+	if _, facts := b.see(); guards.InputsHaveDrifted.Answer(facts).Truth != machine.Yes {
+		t.Error("nothing tells the versions, and inputs that have changed have not drifted")
 	}
 }

@@ -25,10 +25,10 @@ type answer struct {
 
 // release is what spec.releaseImage names, asked with the credentials, authorities and mirrors of the install-config.
 func (s *Seen) release(ctx context.Context, in *payload.Inputs) (release.Release, error) {
-	spec, last := &s.look.Plane.Spec, &s.memory.release
-	if now := s.r.now(); last.reference == spec.ReleaseImage && now.Before(last.at.Add(tagFor)) {
-		return last.is, nil
+	if known, is := s.known(); is {
+		return known, nil
 	}
+	spec := &s.look.Plane.Spec
 	policy := release.Digest
 	if spec.ReleaseImagePolicy == v1alpha1.TagPolicy {
 		policy = release.Tag
@@ -37,13 +37,25 @@ func (s *Seen) release(ctx context.Context, in *payload.Inputs) (release.Release
 	if err != nil {
 		return found, err
 	}
-	*last = answer{reference: spec.ReleaseImage, is: found, at: s.r.now()}
+	s.memory.release = answer{reference: spec.ReleaseImage, is: found, at: s.r.now()}
 	return found, nil
+}
+
+// known is what was said of the image before: for ever where it is named by digest.
+func (s *Seen) known() (release.Release, bool) {
+	last := &s.memory.release
+	if last.reference != s.look.Plane.Spec.ReleaseImage {
+		return release.Release{}, false
+	}
+	return last.is, last.reference == string(last.is.Image) || s.r.now().Before(last.at.Add(tagFor))
 }
 
 // Asked is what spec.releaseImage of an installed cluster names, asked with the install-config's access if that is still there.
 func (r *Resolver) Asked(ctx context.Context, look phases.Look) (release.Release, error) {
 	s := &Seen{r: r, look: look, memory: r.remembered(look), facts: &guards.Facts{}}
+	if known, is := s.known(); is {
+		return known, nil
+	}
 	if replicas := look.Plane.Spec.Replicas; replicas != nil {
 		s.facts.Object.Replicas = int(*replicas)
 	}

@@ -16,6 +16,7 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/images"
+	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/phases/payload"
 	"github.com/capstan-capi/capstan/phases/release"
 )
@@ -227,6 +228,39 @@ func TestResolveInputs_asks_for_the_release_with_the_access_of_the_install_confi
 	}
 	if len(b.releases.asked) != 2 {
 		t.Errorf("registries were asked %d times", len(b.releases.asked))
+	}
+}
+
+func TestAsked_is_what_the_image_stands_for_and_an_image_by_digest_is_asked_for_once(t *testing.T) {
+	for name, row := range map[string]struct {
+		change func(*v1alpha1.OpenShiftControlPlane)
+		asked  int
+	}{
+		"by digest": {func(*v1alpha1.OpenShiftControlPlane) {}, 1},
+		"by tag": {func(p *v1alpha1.OpenShiftControlPlane) {
+			p.Spec.ReleaseImage, p.Spec.ReleaseImagePolicy = "registry.example.com/release:4.22.1", v1alpha1.TagPolicy
+		}, 2},
+	} {
+		b := whole(t, row.change)
+		look, err := phases.Read(t.Context(), b.cluster, key)
+		must(t, err)
+		for range 2 {
+			b.read = nil
+			got, err := b.Asked(t.Context(), look)
+			must(t, err)
+			if got.Version != "4.22.1" {
+				t.Errorf("%s: it is %+v", name, got)
+			}
+			b.now = b.now.Add(tagFor)
+		}
+		if len(b.releases.asked) != row.asked || row.asked == 1 && len(b.read) > 0 || len(b.releases.asked[0].Credentials) != 1 {
+			t.Errorf("%s: registries were asked %d times, and it read %v", name, len(b.releases.asked), b.read)
+		}
+		b.remove(made("inputs", nil))
+		b.Forget(key)
+		if _, err := b.Asked(t.Context(), look); err != nil || len(b.releases.asked[len(b.releases.asked)-1].Credentials) != 0 {
+			t.Errorf("%s: without the install-config: %v", name, err)
+		}
 	}
 }
 

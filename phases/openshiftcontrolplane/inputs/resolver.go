@@ -74,6 +74,8 @@ type Seen struct {
 	look   phases.Look
 	facts  *guards.Facts
 	memory *memory
+	// versionsSum tells versions of the Secrets of the inputs apart.
+	versionsSum string
 	// unread is why inputs or payload could not be read, nil if they were.
 	unread error
 }

@@ -5,16 +5,20 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/go-logr/logr"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/guest"
+	"github.com/capstan-capi/capstan/phases/images"
 	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/phases/openshiftcontrolplane/inputs"
 	"github.com/capstan-capi/capstan/phases/openshiftcontrolplane/machines"
 	"github.com/capstan-capi/capstan/phases/records"
+	"github.com/capstan-capi/capstan/phases/release"
 )
 
 // Phases look at OpenShiftControlPlanes.
@@ -26,6 +30,40 @@ type Phases struct {
 	Guests   *guest.Poller
 	Now      func() time.Time
 }
+
+// Options are what the rooms are made with.
+type Options struct {
+	// Client reads from caches, and no OpenShiftControlPlane that is older than what was written last of it. Live reads from the API
+	// server itself.
+	Client client.Client
+	Live   client.Reader
+	// Image is that of this program, for what runs beside the installer; empty for no installer.
+	Image string
+	// InsecureRegistries and ExtraCAFile are those of images.Options.
+	InsecureRegistries []string
+	ExtraCAFile        string
+	Log                logr.Logger
+	// Now tells the time, which may be set back; Clock never goes back.
+	Now   func() time.Time
+	Clock clock.WithTicker
+	// Changed and Probed are those of guest.Options.
+	Changed func(client.ObjectKey)
+	Probed  func(key client.ObjectKey, took time.Duration, answered bool)
+}
+
+// New makes the rooms; guests are asked once Guests is started.
+func New(o Options) *Phases {
+	registries := images.Options{InsecureRegistries: o.InsecureRegistries, ExtraCAFile: o.ExtraCAFile, Log: o.Log, Clock: o.Clock}
+	resolver := inputs.New(o.Client, o.Live, release.NewLookup(registries), o.Now)
+	resolver.CollectImage = o.Image
+	return &Phases{
+		Reader: o.Client, Inputs: resolver, Machines: machines.New(o.Client, o.Live, o.Now), Now: o.Now,
+		Guests: guest.New(o.Client, o.Live, resolver, guest.Options{Changed: o.Changed, Probed: o.Probed, Clock: o.Clock}),
+	}
+}
+
+// expiring is for how long a kubeconfig is valid that is called one that expires.
+const expiring = 30 * 24 * time.Hour
 
 // Pass is one look at an OpenShiftControlPlane, and what its works are done with.
 type Pass struct {
@@ -69,6 +107,9 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, ph
 	}
 	if pass.guest, err = p.Guests.See(ctx, look, &pass.facts); err != nil {
 		return guards.Facts{}, nil, err
+	}
+	if until := pass.facts.Kubeconfig.NotAfter; !until.IsZero() {
+		pass.facts.Kubeconfig.Expiring = until.Sub(p.Now()) < expiring
 	}
 	pass.machines.Hear(heard(pass.guest))
 	if pass.inputs, err = p.Inputs.See(ctx, look, &pass.facts); err != nil {

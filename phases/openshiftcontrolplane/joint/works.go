@@ -98,9 +98,9 @@ func (p *Pass) MarkFinished(ctx context.Context) (machine.Result, error) {
 	return p.machines.MarkFinished(ctx)
 }
 
-// RemoveBootstrap removes the bootstrap machine, and keeps the kubeconfig.
+// RemoveBootstrap removes the bootstrap machine and the keys of its payload, and keeps the kubeconfig.
 func (p *Pass) RemoveBootstrap(ctx context.Context) (machine.Result, error) {
-	return together(ctx, p.machines.RemoveBootstrap, p.keepKubeconfig, p.waitsForHooks)
+	return together(ctx, p.machines.RemoveBootstrap, p.inputs.RemoveKeys, p.keepKubeconfig, p.waitsForHooks)
 }
 
 // HandOver is of package machines.
@@ -110,12 +110,12 @@ func (p *Pass) HandOver(ctx context.Context) (machine.Result, error) {
 
 // KeepInstalled keeps Machines and the kubeconfig.
 func (p *Pass) KeepInstalled(ctx context.Context) (machine.Result, error) {
-	return together(ctx, p.machines.KeepInstalled, p.keepKubeconfig, p.waitsForHooks)
+	return together(ctx, p.machines.KeepInstalled, p.inputs.RemoveKeys, p.keepKubeconfig, p.waitsForHooks)
 }
 
 // AskUpgrade asks the guest for the release, and keeps Machines and the kubeconfig.
 func (p *Pass) AskUpgrade(ctx context.Context) (machine.Result, error) {
-	return together(ctx, p.guest.AskUpgrade, p.machines.KeepInstalled)
+	return together(ctx, p.guest.AskUpgrade, p.machines.KeepInstalled, p.inputs.RemoveKeys)
 }
 
 // ScaleMachines changes how many there are, and keeps the kubeconfig.

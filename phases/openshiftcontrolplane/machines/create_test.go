@@ -246,3 +246,17 @@ func TestSee_tells_what_there_is(t *testing.T) {
 		t.Errorf("of the attempt there is %v", left)
 	}
 }
+
+func TestCreateMachines_are_seen_by_whoever_filters_by_the_label_of_the_control_plane(t *testing.T) {
+	filtered := asked(1)
+	filtered.Labels = map[string]string{clusterv1.WatchLabel: "mine"}
+	w := newWorld(t, append(frame(), filtered)...)
+	w.must((*Seen).CreateMachines)
+	config := &v1alpha1.OpenShiftConfig{}
+	if err := w.api.Get(t.Context(), client.ObjectKey{Namespace: filtered.Namespace, Name: "a-0"}, config); err != nil {
+		t.Fatal(err)
+	}
+	if config.Labels[clusterv1.WatchLabel] != "mine" || w.machine("a-0").Labels[clusterv1.WatchLabel] != "mine" {
+		t.Errorf("the config has labels %v", config.Labels)
+	}
+}

@@ -49,6 +49,9 @@ func labelsOf(plane *v1alpha1.OpenShiftControlPlane, cluster string, role v1alph
 	if all == nil {
 		all = map[string]string{}
 	}
+	if filter, filtered := plane.Labels[clusterv1.WatchLabel]; filtered {
+		all[clusterv1.WatchLabel] = filter // else whoever filters by it would not see what it makes
+	}
 	maps.Copy(all, fixedLabels(plane.Name, cluster, role))
 	return all
 }
