@@ -120,7 +120,7 @@ func (a applied) code() error {
 	}
 	switch {
 	case refused > 0:
-		return fmt.Errorf("of %d objects %d were refused", len(a.Objects), refused)
+		return fmt.Errorf("%d of %s refused", refused, count(len(a.Objects), "object"))
 	case kept > 0:
 		return exit(keptByOthers)
 	}

@@ -81,7 +81,7 @@ func (f *createFlags) run(out, errs io.Writer) error {
 	made, err := creating.Make(given)
 	if problems, is := errors.AsType[payload.InputsError](err); is {
 		tellProblems(errs, problems)
-		return fmt.Errorf("nothing is made, because of %d problems", len(problems))
+		return fmt.Errorf("nothing is made, because of %s", count(len(problems), "problem"))
 	} else if err != nil {
 		return err
 	}
@@ -128,4 +128,11 @@ func tellProblems(errs io.Writer, problems []payload.Problem) {
 	for _, problem := range problems {
 		fmt.Fprintln(errs, problem)
 	}
+}
+
+func count(number int, thing string) string {
+	if number == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", number, thing)
 }

@@ -26,8 +26,8 @@ const (
 
 type watchFlags struct {
 	inspect.Access
-	timeout time.Duration
-	output  string
+	most   time.Duration
+	output string
 }
 
 func watchCommand() *cobra.Command {
@@ -64,7 +64,7 @@ Exit codes:
 	}
 	flags := cmd.Flags()
 	f.Flags(flags)
-	flags.DurationVar(&f.timeout, "timeout", 0, "how long to watch at most; 0 for no bound")
+	flags.DurationVar(&f.most, "timeout", 0, "how long to watch at most; 0 for no bound")
 	flags.StringVarP(&f.output, "output", "o", "text", "what to print: `text`, or json for a line of JSON for each change")
 	return cmd
 }
@@ -73,8 +73,8 @@ func (f *watchFlags) run(ctx context.Context, named string, out, errs io.Writer)
 	if err := terminal.CheckOutput(f.output); err != nil {
 		return err
 	}
-	if f.timeout < 0 {
-		return fmt.Errorf("--timeout is %s, and has to be 0 or more", f.timeout)
+	if f.most < 0 {
+		return fmt.Errorf("--timeout is %s, and has to be 0 or more", f.most)
 	}
 	key, err := standing.Key(named)
 	if err != nil {
@@ -97,10 +97,11 @@ func (f *watchFlags) run(ctx context.Context, named string, out, errs io.Writer)
 	if err != nil {
 		return err
 	}
+	watcher.Patience = f.Timeout
 	klog.SetLogger(logr.Discard()) // what the watches log is told as changes
-	if f.timeout > 0 {
+	if f.most > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, f.timeout)
+		ctx, cancel = context.WithTimeout(ctx, f.most)
 		defer cancel()
 	}
 	step, err := watcher.Run(ctx)
@@ -111,7 +112,7 @@ func (f *watchFlags) run(ctx context.Context, named string, out, errs io.Writer)
 func (f *watchFlags) ended(ctx context.Context, errs io.Writer, key string, step standing.Step, err error) error {
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		fmt.Fprintf(errs, "Neither installed nor stopped within %s.\n", f.timeout)
+		fmt.Fprintf(errs, "Neither installed nor stopped within %s.\n", f.most)
 		return exit(notInTime)
 	case err != nil && ctx.Err() != nil:
 		return exit(interrupted)

@@ -149,7 +149,7 @@ var _ = Describe("capstan-provider create and apply", func() {
 		Expect(applied.out).To(And(
 			HavePrefix("created    Namespace "+namespace), MatchRegexp(`refused +Cluster .*colour`), MatchRegexp(`refused +Gizmo .*install the provider`),
 		))
-		Expect(applied.errs).To(ContainSubstring("of 3 objects 2 were refused"))
+		Expect(applied.errs).To(ContainSubstring("2 of 3 objects refused"))
 	}, SpecTimeout(patience))
 
 	It("says of a management plane that does not answer what to check", func(ctx SpecContext) {

@@ -59,7 +59,7 @@ func Read(ctx context.Context, client dynamic.Interface, host string, key types.
 		LabelSelector: labels.Set{clusterv1.ClusterNameLabel: name}.String(), Limit: machinesMost,
 	})
 	if err != nil {
-		look.Unread = append(look.Unread, said(inspect.Explain(err, host, "list", "machines")))
+		look.Unread = append(look.Unread, said(standing.Explain(err, host, "list", "machines")))
 		return look, nil
 	}
 	for _, object := range list.Items {
@@ -84,7 +84,7 @@ func (r reader) get(ctx context.Context, kind schema.GroupVersionResource, word 
 	case apierrors.IsNotFound(err) && !inspect.NotServed(err):
 		return false, nil
 	case err != nil:
-		return false, inspect.Explain(err, r.host, "get", word+" "+key.Name)
+		return false, standing.Explain(err, r.host, "get", word+" "+key.Name)
 	}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into); err != nil {
 		return false, &inspect.Error{What: word + " " + key.Name + " cannot be read: " + err.Error(), Next: "use the capstan-provider of the release that runs there", Err: err}

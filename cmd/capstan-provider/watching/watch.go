@@ -33,6 +33,8 @@ type Watcher struct {
 	// Tell is given every change, in order.
 	Tell func(Change) error
 	Now  func() time.Time
+	// Patience bounds the first request; zero for no bound. What follows is waited for.
+	Patience time.Duration
 
 	events chan event
 	seen   *seen
@@ -62,11 +64,11 @@ func New(config *rest.Config, key types.NamespacedName, tell func(Change) error)
 // an error if there is no such object, if the object is gone, or with that of the context.
 func (w *Watcher) Run(ctx context.Context) (standing.Step, error) {
 	word := v1alpha1.ControlPlaneKind + " " + w.Key.String()
-	_, err := w.Client.Resource(standing.ControlPlanes).Namespace(w.Key.Namespace).Get(ctx, w.Key.Name, metav1.GetOptions{})
+	err := w.first(ctx)
 	if apierrors.IsNotFound(err) && !inspect.NotServed(err) {
 		return 0, &inspect.Error{What: word + " does not exist", Next: "apply it, or look for its name with `kubectl get -A openshiftcontrolplanes`", Err: err}
 	} else if err != nil {
-		return 0, inspect.Explain(err, w.Host, "get", word)
+		return 0, standing.Explain(err, w.Host, "get", word)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -84,6 +86,17 @@ func (w *Watcher) Run(ctx context.Context) (standing.Step, error) {
 			}
 		}
 	}
+}
+
+// first asks once whether the object is there.
+func (w *Watcher) first(ctx context.Context) error {
+	if w.Patience > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, w.Patience)
+		defer cancel()
+	}
+	_, err := w.Client.Resource(standing.ControlPlanes).Namespace(w.Key.Namespace).Get(ctx, w.Key.Name, metav1.GetOptions{})
+	return err
 }
 
 // take tells what an event has brought.
@@ -121,9 +134,9 @@ func (w *Watcher) take(ctx context.Context, e event) (step standing.Step, ended 
 
 // problem tells once why a kind cannot be watched. It is tried again for ever.
 func (w *Watcher) problem(e event) error {
-	var told *inspect.Error
-	text := inspect.Explain(e.err, w.Host, "watch", e.kind).Error()
-	if errors.As(inspect.Explain(e.err, w.Host, "watch", e.kind), &told) {
+	explained := standing.Explain(e.err, w.Host, "watch", e.kind)
+	text := explained.Error()
+	if told, is := errors.AsType[*inspect.Error](explained); is {
 		text = told.What
 	}
 	if w.problems[e.kind] == text {
