@@ -30,7 +30,9 @@ func NewStore(c client.Client, conditions func(Snapshot) []Condition, now func()
 		func(o *v1alpha1.OpenShiftControlPlane) (*runtime.RawExtension, *[]metav1.Condition) {
 			return &o.Status.Machine, &o.Status.Conditions
 		},
-		func(s Snapshot) []metav1.Condition { return standing.Written(news(conditions(s), s.Facts.Guest.Unasked)) }, now,
+		func(s Snapshot) []metav1.Condition {
+			return standing.Written(news(conditions(s), s.Facts.Guest.Unasked))
+		}, now,
 	).With(
 		func(from, to *v1alpha1.OpenShiftControlPlane) { from.Status.DeepCopyInto(&to.Status) },
 		func(o *v1alpha1.OpenShiftControlPlane, s Snapshot) bool { return note(o, s, now()) },
