@@ -38,7 +38,7 @@ func (s *Seen) AskUpgrade(ctx context.Context) (machine.Result, error) {
 		return result, nil
 	}
 	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"desiredUpdate": map[string]any{
-		"image": string(s.asked.Image), "version": s.asked.Version, "architecture": nil, "force": false,
+		"image": string(s.asked.Image), "version": s.asked.Version, "architecture": nil, "force": nil,
 	}}})
 	if err != nil {
 		return result, fmt.Errorf("asking the guest for release %s: %w", s.asked.Version, err)
