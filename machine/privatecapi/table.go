@@ -41,6 +41,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 	Start:    guards.Classifying,
 	Progress: guards.Progress,
 	Recall:   guards.Recall,
+	Notices:  notices,
 
 	States: []machine.StateRow[phases.Works]{
 		{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
@@ -14,6 +15,9 @@ type works struct {
 	*world
 	facts guards.Facts
 }
+
+// LockedFor counts nothing: nobody is called in this world.
+func (w *works) LockedFor() time.Duration { return 0 }
 
 func (c *component) note() {
 	if c.noted == nil {

@@ -140,6 +140,16 @@ func Started(c guards.Companion) time.Time {
 	return at
 }
 
+// LockedFor counts from when the move began by its id: the lock outlives the process.
+func (p *Pass) LockedFor() time.Duration {
+	c := p.facts.Marks.Companion
+	began := Started(c)
+	if began.IsZero() || !c.IsOf(p.Installation) {
+		return 0
+	}
+	return p.Now().Sub(began)
+}
+
 // moveForm is how the time at which a move began tells it apart.
 const moveForm = "20060102T150405Z"
 
