@@ -51,7 +51,7 @@ func TestMigration_calls_somebody_to_a_lock_of_ours_after_an_hour_whatever_has_g
 
 func TestMigration_leaves_it_to_another_alert_that_the_lock_of_another_lasts(t *testing.T) {
 	p, key := waits(t)
-	theirs := guards.Companion{ID: guards.MigrationID("their-installation", "20200101T000000Z"), Direction: guards.ToPrivate, Stage: guards.Moving}
+	theirs := guards.Companion{ID: guards.MigrationID("their-installation", "20200101T000000Z", guards.ToPrivate), Direction: guards.ToPrivate, Stage: guards.Moving}
 	p.Annotate(key, guards.MigrationAnnotation, "true")
 	p.Annotate(key, guards.CompanionAnnotation, theirs.Text())
 	p.until("held", time.Minute, func() bool { return p.State(key) == guards.Held })

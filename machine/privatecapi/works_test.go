@@ -173,7 +173,7 @@ func (w *works) TakeLock(context.Context) (machine.Result, error) {
 	if m := w.marks(); !m.Companion.Present || !m.Migrating {
 		c := m.Companion
 		if !c.Present {
-			c = guards.Companion{ID: guards.MigrationID("here", "1"), Direction: w.facts.Direction(), Stage: guards.Moving}
+			c = guards.Companion{ID: guards.MigrationID("here", "1", w.facts.Direction()), Direction: w.facts.Direction(), Stage: guards.Moving}
 		}
 		err := w.annotate(map[string]string{guards.MigrationAnnotation: guards.MarkTrue, guards.CompanionAnnotation: c.Text()})
 		if err != nil {

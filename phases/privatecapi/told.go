@@ -133,6 +133,7 @@ func (p *Pass) condition(o *unstructured.Unstructured, r machine.Record) *Write 
 // Started is when a move began, by its id; zero if that does not say.
 func Started(c guards.Companion) time.Time {
 	_, move, _ := strings.Cut(c.ID, "/")
+	move, _, _ = strings.Cut(move, "/")
 	at, err := time.Parse(moveForm, move)
 	if err != nil {
 		return time.Time{}
