@@ -15,7 +15,6 @@ import (
 
 	"github.com/capstan-capi/capstan/cmd/capstan/asking"
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
-	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/message"
 )
 
@@ -67,7 +66,7 @@ func (f *askFlags) json(out io.Writer, does asked) error {
 	if f.output != "json" {
 		return nil
 	}
-	return terminal.JSON(out, does)
+	return printJSON(out, does)
 }
 
 // agreed asks whoever sits at the terminal.

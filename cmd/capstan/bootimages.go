@@ -10,7 +10,6 @@ import (
 
 	"github.com/capstan-capi/capstan/cmd/capstan/bootimages"
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
-	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/bootgate"
 )
@@ -45,7 +44,7 @@ func (f *bootImagesFlags) addFlags(flags *pflag.FlagSet) {
 
 // look looks at the cluster, and finds the target that is named; none is for no name.
 func (f *bootImagesFlags) look(ctx context.Context, names []string) (*bootimages.Look, machine.Key, error) {
-	if err := terminal.CheckOutput(f.output); err != nil {
+	if err := textOrJSON(f.output); err != nil {
 		return nil, "", err
 	}
 	settings := defaultBootImages()
@@ -118,7 +117,7 @@ Exit codes: 0 if it could be read, 1 if not, or if there is no such target. With
 			}
 			status, err := f.status(cmd.Context(), names)
 			if err == nil {
-				err = terminal.Tell(cmd.OutOrStdout(), f.output, status, time.Now())
+				err = tell(cmd.OutOrStdout(), f.output, status, time.Now())
 			}
 			if err != nil || !exitCode {
 				return err
@@ -171,13 +170,13 @@ The exit code is 1 if it could not be read, or if there is no such target.`,
 				if !found {
 					return fmt.Errorf("%s is gone", key)
 				}
-				return terminal.Tell(cmd.OutOrStdout(), f.output, target, time.Now())
+				return tell(cmd.OutOrStdout(), f.output, target, time.Now())
 			}
 			gate, err := look.ExplainGate()
 			if err != nil {
 				return err
 			}
-			return terminal.Tell(cmd.OutOrStdout(), f.output, gate, time.Now())
+			return tell(cmd.OutOrStdout(), f.output, gate, time.Now())
 		},
 	}
 	f.addFlags(cmd.Flags())

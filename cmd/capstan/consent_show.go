@@ -11,7 +11,6 @@ import (
 
 	"github.com/capstan-capi/capstan/cmd/capstan/asking"
 	"github.com/capstan-capi/capstan/cmd/capstan/losses"
-	"github.com/capstan-capi/capstan/cmd/terminal"
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/phases/acts"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
@@ -37,7 +36,7 @@ func (f *consentFlags) show(ctx context.Context, out io.Writer) error {
 	case f.timeout <= 0:
 		return fmt.Errorf("--timeout is %s, and has to be above 0", f.timeout)
 	}
-	if err := terminal.CheckOutput(f.output); err != nil {
+	if err := textOrJSON(f.output); err != nil {
 		return err
 	}
 	cluster, looked, err := f.askFlags.look(ctx, acts.ConsentToDelete)
@@ -62,7 +61,7 @@ func (f *consentFlags) show(ctx context.Context, out io.Writer) error {
 		texts = append(texts, text)
 	}
 	if f.output == "json" {
-		return terminal.JSON(out, found)
+		return printJSON(out, found)
 	}
 	_, err = io.WriteString(out, printable(found.text(texts, kept)))
 	return err

@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
-	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/controllers"
 )
 
@@ -30,7 +29,7 @@ were the cluster, as it was then.`,
   capstan explain boot-images machineset/worker`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := terminal.CheckOutput(output); err != nil {
+			if err := textOrJSON(output); err != nil {
 				return err
 			}
 			now, err := from.use(&target)
@@ -45,7 +44,7 @@ were the cluster, as it was then.`,
 			if err != nil {
 				return err
 			}
-			return terminal.Tell(cmd.OutOrStdout(), output, explanation, now())
+			return tell(cmd.OutOrStdout(), output, explanation, now())
 		},
 	}
 	cmd.AddCommand(bootImagesExplainCommand())

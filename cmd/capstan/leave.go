@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/asking"
-	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/acts"
@@ -118,7 +117,7 @@ func (f *askFlags) release(ctx context.Context, in io.Reader, out io.Writer, obj
 		return fmt.Errorf("%s is not left alone; those that are: %s", missing(objects, freed), strings.Join(slices.Concat(freed, rest), ", "))
 	case looked.Text == "":
 		if f.output == "json" {
-			return terminal.JSON(out, does)
+			return printJSON(out, does)
 		}
 		fmt.Fprintln(out, "Nothing to do: nothing is left alone.")
 		return nil

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/render"
 )
@@ -126,7 +125,7 @@ func (f *lintFlags) run(ctx context.Context, args []string, out io.Writer) error
 
 func (f *lintFlags) print(out io.Writer, r report) error {
 	if f.output == "json" {
-		return terminal.JSON(out, r)
+		return printJSON(out, r)
 	}
 	for _, problem := range r.Problems {
 		fmt.Fprintln(out, problem)

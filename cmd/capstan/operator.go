@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -31,8 +30,8 @@ import (
 // pullSecret is the cluster's own.
 const pullSecret = "openshift-config/pull-secret"
 
-// leaseName is the Lease of the replica that works.
-const leaseName = "capstan-leader"
+// endTimeout bounds the wait for what runs when the operator ends: then it gives up its Lease, whatever still hangs.
+const endTimeout = 10 * time.Second
 
 // userAgent is how the API server's audit log names the operator.
 const userAgent = "capstan"
@@ -202,11 +201,11 @@ func (f *operatorFlags) run(ctx context.Context) error {
 		Scheme:                              kinds.Scheme(),
 		MapperProvider:                      kinds.Mapper,
 		Cache:                               kinds.Cache(config),
-		Controller:                          house.Warm(),
+		Controller:                          warm(),
 		LeaderElection:                      f.leaderElect,
 		LeaderElectionResourceLockInterface: lock,
 		LeaderElectionReleaseOnCancel:       true,
-		GracefulShutdownTimeout:             ptr.To(house.EndTimeout),
+		GracefulShutdownTimeout:             ptr.To(endTimeout),
 		Metrics:                             metricsserver.Options{BindAddress: "0"}, // served by controllers/scrape
 		HealthProbeBindAddress:              f.healthAddress,
 	})
@@ -225,15 +224,7 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	if err := errors.Join(controllers.Add(mgr, opts), mgr.Add(startPages{})); err != nil {
 		return err
 	}
-	return house.Together(ctx, append(warmUps, mgr.Start))
-}
-
-// lease is the lock of the replica that works, nil without leader election.
-func (f *operatorFlags) lease(config *rest.Config) (resourcelock.Interface, error) {
-	if !f.leaderElect {
-		return nil, nil
-	}
-	return house.Lease(config, types.NamespacedName{Namespace: f.operatorNamespace, Name: leaseName})
+	return together(ctx, append(warmUps, mgr.Start))
 }
 
 func keysOf(texts []string) []types.NamespacedName {

@@ -14,7 +14,6 @@ import (
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/cmd/capstan/losses"
 	"github.com/capstan-capi/capstan/cmd/capstan/plan"
-	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/acts"
@@ -188,7 +187,7 @@ func (f *askFlags) resume(ctx context.Context, in io.Reader, out io.Writer) erro
 	does := asked{Does: "resume", By: looked.By, At: looked.At, Replaces: looked.Text}
 	if looked.Text == "" {
 		if f.output == "json" {
-			return terminal.JSON(out, does)
+			return printJSON(out, does)
 		}
 		fmt.Fprintln(out, "Nothing to do: nobody has paused it.")
 		return nil

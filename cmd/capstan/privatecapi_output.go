@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/phases/privatecrds"
 )
 
@@ -42,7 +41,7 @@ var privateFormats = map[string]func(io.Writer, privateTypes) error{
 		if err != nil {
 			return err
 		}
-		return terminal.JSON(out, reports)
+		return printJSON(out, reports)
 	},
 	"yaml": printPrivate,
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/capstan-capi/capstan/cmd/capstan/hosted"
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
-	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/privatecapi"
 )
@@ -64,7 +63,7 @@ type closely struct {
 }
 
 func (f *hostedFlags) closer(ctx context.Context, names []string) (closely, error) {
-	if err := terminal.CheckOutput(f.output); err != nil {
+	if err := textOrJSON(f.output); err != nil {
 		return closely{}, err
 	}
 	key, err := hostedKey(names)
@@ -113,7 +112,7 @@ Exit codes: 0 if it could be read, 1 if not, or if there is no such HostedCluste
 			}
 			status, err := seen.Status(seen.key)
 			if err == nil {
-				err = terminal.Tell(cmd.OutOrStdout(), f.output, status, seen.now)
+				err = tell(cmd.OutOrStdout(), f.output, status, seen.now)
 			}
 			if err != nil || !exitCode {
 				return err
@@ -149,7 +148,7 @@ The exit code is 1 if it could not be read, or if there is no such HostedCluster
 			if err != nil {
 				return err
 			}
-			return terminal.Tell(cmd.OutOrStdout(), f.output, explanation, seen.now)
+			return tell(cmd.OutOrStdout(), f.output, explanation, seen.now)
 		},
 	}
 	f.add(cmd.Flags())

@@ -12,7 +12,6 @@ import (
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/cmd/capstan/takeover"
-	"github.com/capstan-capi/capstan/cmd/terminal"
 )
 
 type takeoverFlags struct {
@@ -126,7 +125,7 @@ func (f *takeoverFlags) plan(ctx context.Context, cluster *takeover.Cluster) (ta
 func (f *takeoverFlags) tell(out io.Writer, plan takeover.Plan, failed error) error {
 	var err error
 	if f.output == "json" {
-		err = terminal.JSON(out, plan)
+		err = printJSON(out, plan)
 	} else {
 		err = plan.Write(out)
 	}

@@ -8,8 +8,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-
-	"github.com/capstan-capi/capstan/cmd/terminal"
 )
 
 // release is what the Go toolchain has recorded of a binary. Scripts rely on its shape as JSON.
@@ -42,7 +40,7 @@ was built from a tree with changes says so; make build records no commit.`,
   capstan version -o json | jq -r .commit`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := terminal.CheckOutput(output); err != nil {
+			if err := textOrJSON(output); err != nil {
 				return err
 			}
 			info, ok := debug.ReadBuildInfo()
@@ -51,7 +49,7 @@ was built from a tree with changes says so; make build records no commit.`,
 			}
 			built := releaseOf(info)
 			if output == "json" {
-				return terminal.JSON(cmd.OutOrStdout(), built)
+				return printJSON(cmd.OutOrStdout(), built)
 			}
 			return built.write(cmd.OutOrStdout())
 		},

@@ -103,9 +103,7 @@ func benchProxy(b *testing.B, config *rest.Config) string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	server := httptest.NewUnstartedServer(proxy)
-	asServed(server, proxy)
-	server.Start()
+	server := httptest.NewServer(proxy)
 	b.Cleanup(server.Close)
 	return server.URL
 }
