@@ -11,6 +11,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capstan-capi/capstan/phases/engine"
 )
@@ -21,22 +22,18 @@ var _ = Describe("An answer that comes late", func() {
 		crd, one, two := w.crd("gadget"), w.instance("gadget", "a"), w.instance("gadget", "b")
 		written, late := make(chan struct{}), make(chan struct{})
 		var holds, listed atomic.Bool
-		e := w.start(func(c *engine.Config) {
-			c.REST.Wrap(func(inner http.RoundTripper) http.RoundTripper {
-				return sender(func(r *http.Request) (*http.Response, error) {
-					response, err := inner.RoundTrip(r)
-					switch isGadgets := strings.Contains(r.URL.Path, "/gadgets"); {
-					case err != nil || !isGadgets:
-					case r.Method == http.MethodGet:
-						response.Body = &listing{ReadCloser: response.Body, ended: &listed}
-					case strings.HasSuffix(r.URL.Path, "/b") && holds.CompareAndSwap(true, false):
-						close(written)
-						<-late
-					}
-					return response, err
-				})
-			})
-		})
+		e := w.start(meddle(func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+			response, err := next.RoundTrip(r)
+			switch isGadgets := strings.Contains(r.URL.Path, "/gadgets"); {
+			case err != nil || !isGadgets:
+			case r.Method == http.MethodGet:
+				response.Body = &listing{ReadCloser: response.Body, ended: &listed}
+			case strings.HasSuffix(r.URL.Path, "/b") && holds.CompareAndSwap(true, false):
+				close(written)
+				<-late
+			}
+			return response, err
+		}))
 		e.converge(ctx, of(1, crd, one))
 
 		holds.Store(true)
@@ -79,11 +76,9 @@ type listing struct {
 
 func (l *listing) Read(into []byte) (int, error) {
 	n, err := l.ReadCloser.Read(into)
-	l.last = append(l.last[max(0, len(l.last)-len(ended)):], into[:n]...)
-	if bytes.Contains(l.last, []byte(ended)) {
+	l.last = append(l.last[max(0, len(l.last)-len(metav1.InitialEventsAnnotationKey)):], into[:n]...)
+	if bytes.Contains(l.last, []byte(metav1.InitialEventsAnnotationKey)) {
 		l.ended.Store(true)
 	}
 	return n, err
 }
-
-const ended = "k8s.io/initial-events-end"
