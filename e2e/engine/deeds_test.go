@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -239,6 +240,28 @@ func (l *trial) mark(ctx context.Context, how, name string) error {
 
 func managedByEngine(o *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(o.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Manager == fieldManager })
+}
+
+// explain does by hand what the engine asks people to do with a number that is higher than the newest revision's where nobody
+// can tell any more who wrote it: it is taken away.
+func (l *trial) explain(ctx context.Context) error {
+	for name := range l.current {
+		found, err := l.get(ctx, slots[name].make(l.world, 0))
+		if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if n, err := strconv.ParseInt(number(found), 10, 64); err != nil || n <= l.number || managedByEngine(found) || l.memory.obstacle[name] {
+			continue
+		}
+		l.t.Logf("take away the number of %s, which nobody can tell the writer of", name)
+		if err := l.mark(ctx, "unnumber", name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // removeObstacles does by hand what the engine asks people to do.

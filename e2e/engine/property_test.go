@@ -161,6 +161,9 @@ func (l *trial) converge(ctx context.Context, faults map[int]fault) error {
 			return err
 		}
 	}
+	if err := l.explain(ctx); err != nil {
+		return err
+	}
 	if l.memory.inTheWay(l.current) != nil {
 		if _, err := l.engine.take(ctx, l.desired, collided); err != nil {
 			return err
