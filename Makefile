@@ -15,8 +15,8 @@ LEAN := grpcnotrace
 PROGRESS := bin/progress
 LINT := $(CURDIR)/bin/golangci-lint
 # Modules of their own: what the product does not need is not in its graph.
-OWN_MODULES := cmd/capi-shim cmd/manifests-gen packaging e2e e2e/alerts tools
-# What only the proof of private types needs: two releases of Cluster API, whole.
+OWN_MODULES := cmd/capi-shim cmd/manifests-gen packaging e2e e2e/alerts e2e/capi tools
+# What the proof of private types needs: two releases of Cluster API, whole.
 WORLD_MODULES := e2e/private/worlds/private e2e/private/worlds/standard
 # What only `make conformance` needs: suites of others, whole.
 SUITE_MODULES := $(addprefix e2e/conformance/suites/,controllerruntime clusterapi apimachinery)
@@ -33,8 +33,9 @@ help: ## Show this list.
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r target intent; do printf '  %-16s %s\n' "$$target" "$$intent"; done
 
 .PHONY: build
-build: $(PROGRESS) ## Build bin/capstan, bin/capstan-stub, bin/capi-proxy, bin/capi-shim and bin/manifests-gen, and bin/capstan-e2e, whose clock tests can set.
+build: $(PROGRESS) ## Build bin/capstan, bin/capstan-provider, bin/capstan-stub, bin/capi-proxy, bin/capi-shim and bin/manifests-gen, and bin/capstan-e2e, whose clock tests can set.
 	@$(PROGRESS) capstan $(BUILD) -tags=$(LEAN) -o=bin/ ./cmd/capstan
+	@$(PROGRESS) capstan-provider $(BUILD) -tags=$(LEAN) -o=bin/ ./cmd/capstan-provider
 	@$(PROGRESS) capstan-stub $(BUILD) -o=bin/ ./cmd/capstan-stub
 	@$(PROGRESS) capi-proxy $(BUILD) -tags=$(LEAN) -o=bin/ ./cmd/capi-proxy
 	@$(PROGRESS) capi-shim go build -C=cmd/capi-shim -buildvcs=false -tags=$(LEAN) -o=../../bin/ .
@@ -87,10 +88,22 @@ bin/worlds/standard/dev: PROGRAM = ./otherports
 WORLD_MODULE = e2e/private/worlds/$(if $(filter ./otherports,$(PROGRAM)),private,$(*D))
 
 .PHONY: worlds
-worlds: $(WORLDS) ## Build the managers of Cluster API that `make test-private` runs: minutes the first time.
+worlds: $(WORLDS) ## Build the managers of Cluster API that the proof of private types runs: minutes the first time.
 
 $(WORLDS): bin/worlds/%: $(wildcard $(addsuffix /go.*,$(WORLD_MODULES)) e2e/private/worlds/private/otherports/*.go) | $(PROGRESS)
 	@$(PROGRESS) 'world $*' go build -C=$(WORLD_MODULE) -buildvcs=false -o=../../../../$@ -ldflags='-s -w' $(PROGRAM)
+	@touch $@
+
+# The same for clusters of OpenShift: Cluster API's manager, unmodified, and its dev provider with guests that look like OpenShift.
+CAPI := bin/capi/core bin/capi/devinfra
+bin/capi/core: PROGRAM = sigs.k8s.io/cluster-api
+bin/capi/devinfra: PROGRAM = ./devinfra
+
+.PHONY: capi
+capi: $(CAPI) ## Build the managers that the proof of OpenShift clusters runs: minutes the first time.
+
+$(CAPI): bin/capi/%: $(wildcard e2e/capi/go.* e2e/capi/*/*.go e2e/private/worlds/private/inmemory/*.go) | $(PROGRESS)
+	@$(PROGRESS) 'capi $*' go build -C=e2e/capi -buildvcs=false -o=../../$@ -ldflags='-s -w' $(PROGRAM)
 	@touch $@
 
 .PHONY: payload
@@ -120,7 +133,7 @@ PROOF := ^(TestTable|TestMigration_.*)$$
 unit: ## Run all tests but the end-to-end suite, with the race detector.
 	@go test $(RACE) -timeout 30m -skip '$(PROOF)' ./...
 	@go test -timeout 30m -run '$(PROOF)' $(TABLES)
-	@set -e; for module in cmd/manifests-gen cmd/capi-shim packaging tools e2e/alerts; do go test -C $$module -timeout 30m ./...; done
+	@set -e; for module in cmd/manifests-gen cmd/capi-shim packaging tools e2e/alerts e2e/capi; do go test -C $$module -timeout 30m ./...; done
 
 # How many inputs of each content type are made.
 INPUTS ?= 10000000
@@ -168,7 +181,7 @@ generate: ## Write all other generated files.
 # What docs/tutorial.md takes.
 TUTORIAL := build controlplane bin/kubectl bin/crane bin/demo-runner
 .PHONY: e2e
-e2e: $(TUTORIAL) ## Run the end-to-end suite against an embedded control plane, and print the slowest specs and what failed.
+e2e: $(TUTORIAL) worlds ## Run the end-to-end suite against an embedded control plane, and print the slowest specs and what failed.
 	@tools/e2e.sh
 
 .PHONY: test-tutorial
@@ -209,15 +222,19 @@ PAGE = go test -C e2e -tags page -v -count=1 -timeout 20m ./page -args -ginkgo.n
 test-page: build controlplane ## See the dashboard's page in Debian's chromium, which tools/page/needs.sh installs.
 	@$(PAGE)
 
-# What it runs takes minutes to build, so that its suite is not one of `make e2e`.
-PRIVATE = go test -C e2e -tags private -v -count=1 -timeout 2h ./private -args -ginkgo.no-color
+PRIVATE = go test -C e2e -v -count=1 -timeout 2h ./private -args -ginkgo.no-color
 .PHONY: test-private
 test-private: build controlplane worlds ## Prove that unmodified managers of Cluster API work with private types, beside others with the standard ones.
-	@$(PRIVATE)
+	@$(PRIVATE) -whole
 
 .PHONY: test-private-reduced
-test-private-reduced: build controlplane worlds ## The same with one Cluster in each world, in minutes.
-	@$(PRIVATE) -ginkgo.label-filter='!whole'
+test-private-reduced: build controlplane worlds ## The same with one Cluster in each world, in minutes; `make e2e` does so too.
+	@$(PRIVATE)
+
+# A selection of it is part of `make e2e`.
+.PHONY: test-openshift
+test-openshift: build controlplane capi ## Prove that clusters of OpenShift are made and removed, ten at once, whichever write the provider is killed after.
+	@go test -C e2e -v -count=1 -timeout 2h ./openshiftcontrolplane -args -full -ginkgo.no-color
 
 # How long the proxy of private types is under load; in `make test` it is 10 s, without the race detector.
 LOAD ?= 10m
@@ -259,7 +276,7 @@ test-parts:
 # the race detector all is compiled once more. A program would be linked, too.
 LIBRARIES = $(shell go list $(1) -f '{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}' ./...)
 .PHONY: compile
-compile: $(TUTORIAL) bin/golangci-lint
+compile: $(TUTORIAL) worlds bin/golangci-lint
 	@$(PROGRESS) tests go build -C=e2e $(call LIBRARIES,-C e2e)
 	@$(PROGRESS) 'tests, -race' go build $(RACE) $(LIBRARIES)
 

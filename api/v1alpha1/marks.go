@@ -22,5 +22,31 @@ const (
 	BootstrapFinishedMark = "capstan.openshift.io/bootstrap-finished"
 )
 
+// PayloadURLAnnotation is set by people on the Secret of a payload that is too large to be handed to a machine: where they have uploaded
+// the Ignition config to, byte by byte. It counts where spec.ignition.delivery is Stub.
+const PayloadURLAnnotation = "capstan.openshift.io/payload-url"
+
+// OverridesKey is where a Secret has Ignition that spec.overridesSecretRef has merged.
+const OverridesKey = "value"
+
 // ManifestsDirectoryAnnotation says on a Secret of manifests where they go: manifests or openshift.
 const ManifestsDirectoryAnnotation = "manifests.capstan.openshift.io/directory"
+
+// Annotations of the Secrets that a payload is kept in.
+const (
+	// PayloadInputsAnnotation is the digest of the inputs that a payload was made of, PayloadNotAfterAnnotation until when machines
+	// can be started with it, in the form of RFC 3339, and PayloadSumAnnotation the sha256 of its Ignition config in hex.
+	PayloadInputsAnnotation   = "capstan.openshift.io/payload-inputs"
+	PayloadNotAfterAnnotation = "capstan.openshift.io/payload-not-after"
+	PayloadSumAnnotation      = "capstan.openshift.io/payload-sha256"
+	// PayloadVersionsAnnotation tells in which versions the inputs were when the payload was made: as long as they have the same, they
+	// have not drifted, and need not be read.
+	PayloadVersionsAnnotation = "capstan.openshift.io/payload-versions"
+)
+
+// RoleLabel says on the objects of a control-plane machine what it is started as: bootstrap or master. The bootstrap Machine has
+// Cluster API's label of control-plane Machines, too, so that load balancers know it.
+const RoleLabel = "capstan.openshift.io/role"
+
+// Finalizer keeps an OpenShiftControlPlane until all that was made for it is gone.
+const Finalizer = "openshiftcontrolplane.cluster.openshift.io"

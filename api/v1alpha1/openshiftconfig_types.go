@@ -26,7 +26,7 @@ type OpenShiftConfigSpec struct {
 	// +optional
 	ControlPlaneRef *LocalReference `json:"controlPlaneRef,omitempty"`
 
-	// overridesSecretRef names a Secret with Ignition that is merged into the config.
+	// overridesSecretRef names a Secret with Ignition, in key value, that is merged into the config.
 	// +optional
 	OverridesSecretRef *LocalReference `json:"overridesSecretRef,omitempty"`
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/capstan-capi/capstan/cmd/capstan/asking"
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/message"
 )
 
@@ -66,7 +67,7 @@ func (f *askFlags) json(out io.Writer, does asked) error {
 	if f.output != "json" {
 		return nil
 	}
-	return printJSON(out, does)
+	return terminal.JSON(out, does)
 }
 
 // agreed asks whoever sits at the terminal.

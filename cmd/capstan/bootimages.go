@@ -10,6 +10,7 @@ import (
 
 	"github.com/capstan-capi/capstan/cmd/capstan/bootimages"
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/bootgate"
 )
@@ -44,7 +45,7 @@ func (f *bootImagesFlags) addFlags(flags *pflag.FlagSet) {
 
 // look looks at the cluster, and finds the target that is named; none is for no name.
 func (f *bootImagesFlags) look(ctx context.Context, names []string) (*bootimages.Look, machine.Key, error) {
-	if err := textOrJSON(f.output); err != nil {
+	if err := terminal.CheckOutput(f.output); err != nil {
 		return nil, "", err
 	}
 	settings := defaultBootImages()
@@ -117,7 +118,7 @@ Exit codes: 0 if it could be read, 1 if not, or if there is no such target. With
 			}
 			status, err := f.status(cmd.Context(), names)
 			if err == nil {
-				err = tell(cmd.OutOrStdout(), f.output, status, time.Now())
+				err = terminal.Tell(cmd.OutOrStdout(), f.output, status, time.Now())
 			}
 			if err != nil || !exitCode {
 				return err
@@ -170,13 +171,13 @@ The exit code is 1 if it could not be read, or if there is no such target.`,
 				if !found {
 					return fmt.Errorf("%s is gone", key)
 				}
-				return tell(cmd.OutOrStdout(), f.output, target, time.Now())
+				return terminal.Tell(cmd.OutOrStdout(), f.output, target, time.Now())
 			}
 			gate, err := look.ExplainGate()
 			if err != nil {
 				return err
 			}
-			return tell(cmd.OutOrStdout(), f.output, gate, time.Now())
+			return terminal.Tell(cmd.OutOrStdout(), f.output, gate, time.Now())
 		},
 	}
 	f.addFlags(cmd.Flags())

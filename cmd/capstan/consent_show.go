@@ -11,6 +11,7 @@ import (
 
 	"github.com/capstan-capi/capstan/cmd/capstan/asking"
 	"github.com/capstan-capi/capstan/cmd/capstan/losses"
+	"github.com/capstan-capi/capstan/cmd/terminal"
 	guards "github.com/capstan-capi/capstan/guards/clusterapi"
 	"github.com/capstan-capi/capstan/phases/acts"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
@@ -36,7 +37,7 @@ func (f *consentFlags) show(ctx context.Context, out io.Writer) error {
 	case f.timeout <= 0:
 		return fmt.Errorf("--timeout is %s, and has to be above 0", f.timeout)
 	}
-	if err := textOrJSON(f.output); err != nil {
+	if err := terminal.CheckOutput(f.output); err != nil {
 		return err
 	}
 	cluster, looked, err := f.askFlags.look(ctx, acts.ConsentToDelete)
@@ -61,7 +62,7 @@ func (f *consentFlags) show(ctx context.Context, out io.Writer) error {
 		texts = append(texts, text)
 	}
 	if f.output == "json" {
-		return printJSON(out, found)
+		return terminal.JSON(out, found)
 	}
 	_, err = io.WriteString(out, printable(found.text(texts, kept)))
 	return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/capstan-capi/capstan/cmd/capstan/disarm"
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	"github.com/capstan-capi/capstan/cmd/terminal"
 )
 
 // longestHold is how far away the operator takes the end to be.
@@ -131,7 +132,7 @@ func (f *disarmFlags) run(ctx context.Context, in io.Reader, out io.Writer) erro
 		tellDisarmed(tell, plan)
 	}
 	if f.output == "json" {
-		return errors.Join(failed, printJSON(out, plan))
+		return errors.Join(failed, terminal.JSON(out, plan))
 	}
 	return failed
 }

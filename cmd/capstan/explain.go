@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/controllers"
 )
 
@@ -29,7 +30,7 @@ were the cluster, as it was then.`,
   capstan explain boot-images machineset/worker`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := textOrJSON(output); err != nil {
+			if err := terminal.CheckOutput(output); err != nil {
 				return err
 			}
 			now, err := from.use(&target)
@@ -44,7 +45,7 @@ were the cluster, as it was then.`,
 			if err != nil {
 				return err
 			}
-			return tell(cmd.OutOrStdout(), output, explanation, now())
+			return terminal.Tell(cmd.OutOrStdout(), output, explanation, now())
 		},
 	}
 	cmd.AddCommand(bootImagesExplainCommand())

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/history"
 )
@@ -53,7 +54,7 @@ Exit codes: 0 if it could be read, 1 if not, or if that revision is not in it.`,
 }
 
 func (f *historyFlags) run(ctx context.Context, out io.Writer, args []string) error {
-	if err := textOrJSON(f.output); err != nil {
+	if err := terminal.CheckOutput(f.output); err != nil {
 		return err
 	}
 	number, err := revisionArgument(args)
@@ -65,7 +66,7 @@ func (f *historyFlags) run(ctx context.Context, out io.Writer, args []string) er
 		return err
 	}
 	if number == 0 && f.output == "json" {
-		return printJSON(out, known)
+		return terminal.JSON(out, known)
 	}
 	if number == 0 {
 		return printHistory(out, known)
@@ -75,7 +76,7 @@ func (f *historyFlags) run(ctx context.Context, out io.Writer, args []string) er
 		return notInHistory(known, number)
 	}
 	if f.output == "json" {
-		return printJSON(out, one)
+		return terminal.JSON(out, one)
 	}
 	return printRevision(out, *one)
 }

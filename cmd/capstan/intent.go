@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/spf13/pflag"
+
+	"github.com/capstan-capi/capstan/cmd/terminal"
 )
 
 // intent says whether a command that changes something is to do it, or only to show what it would do. Where it says neither, whoever
@@ -23,5 +25,5 @@ func (i *intent) validate(output string) error {
 	case output == "json" && !i.dryRun && !i.yes:
 		return errors.New("with -o json nobody is asked: say --dry-run, to see what would be done, or --yes, to do it")
 	}
-	return textOrJSON(output)
+	return terminal.CheckOutput(output)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/asking"
+	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/acts"
@@ -117,7 +118,7 @@ func (f *askFlags) release(ctx context.Context, in io.Reader, out io.Writer, obj
 		return fmt.Errorf("%s is not left alone; those that are: %s", missing(objects, freed), strings.Join(slices.Concat(freed, rest), ", "))
 	case looked.Text == "":
 		if f.output == "json" {
-			return printJSON(out, does)
+			return terminal.JSON(out, does)
 		}
 		fmt.Fprintln(out, "Nothing to do: nothing is left alone.")
 		return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/phases/engine"
 	"github.com/capstan-capi/capstan/phases/render"
 )
@@ -125,7 +126,7 @@ func (f *lintFlags) run(ctx context.Context, args []string, out io.Writer) error
 
 func (f *lintFlags) print(out io.Writer, r report) error {
 	if f.output == "json" {
-		return printJSON(out, r)
+		return terminal.JSON(out, r)
 	}
 	for _, problem := range r.Problems {
 		fmt.Fprintln(out, problem)

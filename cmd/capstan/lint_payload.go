@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/payload"
+	"github.com/capstan-capi/capstan/cmd/terminal"
 )
 
 func (f *lintFlags) runPayload(args []string, out io.Writer) error {
@@ -31,7 +32,7 @@ func (f *lintFlags) runPayload(args []string, out io.Writer) error {
 
 func printPayload(out io.Writer, format string, report payload.Report) error {
 	if format == "json" {
-		return printJSON(out, report)
+		return terminal.JSON(out, report)
 	}
 	for _, problem := range report.Problems {
 		fmt.Fprintln(out, problem)

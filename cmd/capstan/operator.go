@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -30,8 +31,8 @@ import (
 // pullSecret is the cluster's own.
 const pullSecret = "openshift-config/pull-secret"
 
-// endTimeout bounds the wait for what runs when the operator ends: then it gives up its Lease, whatever still hangs.
-const endTimeout = 10 * time.Second
+// leaseName is the Lease of the replica that works.
+const leaseName = "capstan-leader"
 
 // userAgent is how the API server's audit log names the operator.
 const userAgent = "capstan"
@@ -201,11 +202,11 @@ func (f *operatorFlags) run(ctx context.Context) error {
 		Scheme:                              kinds.Scheme(),
 		MapperProvider:                      kinds.Mapper,
 		Cache:                               kinds.Cache(config),
-		Controller:                          warm(),
+		Controller:                          house.Warm(),
 		LeaderElection:                      f.leaderElect,
 		LeaderElectionResourceLockInterface: lock,
 		LeaderElectionReleaseOnCancel:       true,
-		GracefulShutdownTimeout:             ptr.To(endTimeout),
+		GracefulShutdownTimeout:             ptr.To(house.EndTimeout),
 		Metrics:                             metricsserver.Options{BindAddress: "0"}, // served by controllers/scrape
 		HealthProbeBindAddress:              f.healthAddress,
 	})
@@ -224,7 +225,15 @@ func (f *operatorFlags) run(ctx context.Context) error {
 	if err := errors.Join(controllers.Add(mgr, opts), mgr.Add(startPages{})); err != nil {
 		return err
 	}
-	return together(ctx, append(warmUps, mgr.Start))
+	return house.Together(ctx, append(warmUps, mgr.Start))
+}
+
+// lease is the lock of the replica that works, nil without leader election.
+func (f *operatorFlags) lease(config *rest.Config) (resourcelock.Interface, error) {
+	if !f.leaderElect {
+		return nil, nil
+	}
+	return house.Lease(config, types.NamespacedName{Namespace: f.operatorNamespace, Name: leaseName})
 }
 
 func keysOf(texts []string) []types.NamespacedName {

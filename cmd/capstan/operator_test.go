@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/rest"
 
 	"github.com/capstan-capi/capstan/deploy"
 )
@@ -89,23 +88,5 @@ func TestBootImages_refuses_flags_that_make_no_sense(t *testing.T) {
 		if o := f.options(); f.validate() != nil || o.MachineAPI != want[0] || o.ClusterAPI != want[1] || o.Stream != "rhel-9" {
 			t.Errorf("--boot-images=%s is read as %+v", text, o)
 		}
-	}
-}
-
-func TestLease_leaves_the_access_of_everything_else_as_it_is(t *testing.T) {
-	access := &rest.Config{Host: "https://127.0.0.1:1", UserAgent: userAgent}
-	lock, err := (&operatorFlags{leaderElect: true, operatorNamespace: "here"}).lease(access)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := lock.Describe(); got != "here/capstan-leader" {
-		t.Errorf("the Lease is %s", got)
-	}
-	// A timeout would end every watch that often.
-	if access.Timeout != 0 || access.UserAgent != userAgent {
-		t.Errorf("the access became %s", access)
-	}
-	if none, err := (&operatorFlags{}).lease(access); none != nil || err != nil {
-		t.Errorf("without leader election there is %v, %v", none, err)
 	}
 }

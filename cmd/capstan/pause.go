@@ -14,6 +14,7 @@ import (
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/cmd/capstan/losses"
 	"github.com/capstan-capi/capstan/cmd/capstan/plan"
+	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/acts"
@@ -187,7 +188,7 @@ func (f *askFlags) resume(ctx context.Context, in io.Reader, out io.Writer) erro
 	does := asked{Does: "resume", By: looked.By, At: looked.At, Replaces: looked.Text}
 	if looked.Text == "" {
 		if f.output == "json" {
-			return printJSON(out, does)
+			return terminal.JSON(out, does)
 		}
 		fmt.Fprintln(out, "Nothing to do: nobody has paused it.")
 		return nil

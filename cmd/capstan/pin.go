@@ -13,6 +13,7 @@ import (
 
 	"github.com/capstan-capi/capstan/cmd/capstan/asking"
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/message"
 	"github.com/capstan-capi/capstan/phases/acts"
@@ -161,7 +162,7 @@ func (f *askFlags) unpin(ctx context.Context, in io.Reader, out io.Writer) error
 	does := asked{Does: "unpin", By: looked.By, At: looked.At, Replaces: looked.Text}
 	if looked.Text == "" {
 		if f.output == "json" {
-			return printJSON(out, does)
+			return terminal.JSON(out, does)
 		}
 		fmt.Fprintln(out, "Nothing to do: nobody has pinned it.")
 		return nil

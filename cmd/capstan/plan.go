@@ -18,6 +18,7 @@ import (
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/cmd/capstan/plan"
+	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/controllers"
 	"github.com/capstan-capi/capstan/controllers/options"
 	"github.com/capstan-capi/capstan/controllers/view"
@@ -124,7 +125,7 @@ func userCache() string {
 
 var planFormats = map[string]func(*plan.Plan, io.Writer, bool) error{
 	"text": (*plan.Plan).Write,
-	"json": func(p *plan.Plan, out io.Writer, _ bool) error { return printJSON(out, p) },
+	"json": func(p *plan.Plan, out io.Writer, _ bool) error { return terminal.JSON(out, p) },
 	"name": func(p *plan.Plan, out io.Writer, _ bool) error { return p.WriteNames(out) },
 	"diff": func(p *plan.Plan, out io.Writer, _ bool) error { return p.WriteDiff(out) },
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/hosted"
+	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/message"
 )
 
@@ -130,7 +131,7 @@ func (f *hostedActFlags) run(ctx context.Context, in io.Reader, out io.Writer, a
 	}
 	does, err := f.do(ctx, in, tell, cluster, plan)
 	if f.output == "json" && (err == nil || does.Done) {
-		if printed := printJSON(out, does); printed != nil {
+		if printed := terminal.JSON(out, does); printed != nil {
 			return printed
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/phases/privatecrds"
 )
 
@@ -41,7 +42,7 @@ var privateFormats = map[string]func(io.Writer, privateTypes) error{
 		if err != nil {
 			return err
 		}
-		return printJSON(out, reports)
+		return terminal.JSON(out, reports)
 	},
 	"yaml": printPrivate,
 }

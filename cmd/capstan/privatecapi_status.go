@@ -11,6 +11,7 @@ import (
 
 	"github.com/capstan-capi/capstan/cmd/capstan/hosted"
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/privatecapi"
 )
@@ -63,7 +64,7 @@ type closely struct {
 }
 
 func (f *hostedFlags) closer(ctx context.Context, names []string) (closely, error) {
-	if err := textOrJSON(f.output); err != nil {
+	if err := terminal.CheckOutput(f.output); err != nil {
 		return closely{}, err
 	}
 	key, err := hostedKey(names)
@@ -112,7 +113,7 @@ Exit codes: 0 if it could be read, 1 if not, or if there is no such HostedCluste
 			}
 			status, err := seen.Status(seen.key)
 			if err == nil {
-				err = tell(cmd.OutOrStdout(), f.output, status, seen.now)
+				err = terminal.Tell(cmd.OutOrStdout(), f.output, status, seen.now)
 			}
 			if err != nil || !exitCode {
 				return err
@@ -148,7 +149,7 @@ The exit code is 1 if it could not be read, or if there is no such HostedCluster
 			if err != nil {
 				return err
 			}
-			return tell(cmd.OutOrStdout(), f.output, explanation, seen.now)
+			return terminal.Tell(cmd.OutOrStdout(), f.output, explanation, seen.now)
 		},
 	}
 	f.add(cmd.Flags())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/capstan-capi/capstan/cmd/capstan/asking"
 	"github.com/capstan-capi/capstan/cmd/capstan/rescue"
+	"github.com/capstan-capi/capstan/cmd/terminal"
 )
 
 type recoverFlags struct{ askFlags }
@@ -91,7 +92,7 @@ func (f *recoverFlags) run(ctx context.Context, in io.Reader, out io.Writer) err
 		failed = f.remove(ctx, tell, cluster, &plan)
 	}
 	if f.output == "json" {
-		return errors.Join(printJSON(out, plan), failed)
+		return errors.Join(terminal.JSON(out, plan), failed)
 	}
 	return failed
 }

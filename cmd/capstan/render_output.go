@@ -1,16 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
-	"unicode"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/phases/render"
 )
 
@@ -75,33 +73,8 @@ func describe(rev *render.Revision, release, platform string, number int64) revi
 // revisionFormats are the values of --output.
 var revisionFormats = map[string]func(io.Writer, revision, *render.Revision) error{
 	"summary": printSummary,
-	"json":    func(out io.Writer, r revision, _ *render.Revision) error { return printJSON(out, r) },
+	"json":    func(out io.Writer, r revision, _ *render.Revision) error { return terminal.JSON(out, r) },
 	"yaml":    printObjects,
-}
-
-// printJSON prints JSON with everything escaped that could control a terminal, which is the same JSON: what was read of a cluster, or
-// of an archive, anybody may have written.
-func printJSON(out io.Writer, value any) error {
-	var text, plain bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(value); err != nil {
-		return err
-	}
-	for _, r := range text.String() {
-		switch {
-		case r == '\n' || unicode.IsPrint(r):
-			plain.WriteRune(r)
-		case r > 0xffff:
-			r -= 0x10000
-			fmt.Fprintf(&plain, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
-		default:
-			fmt.Fprintf(&plain, `\u%04x`, r)
-		}
-	}
-	_, err := out.Write(plain.Bytes())
-	return err
 }
 
 func printSummary(out io.Writer, r revision, rev *render.Revision) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/replay"
+	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/controllers"
 	"github.com/capstan-capi/capstan/phases/recorder"
 )
@@ -34,7 +35,7 @@ The exit code is 1 if a decision differs from the recorded one, or if the file c
   capstan replay --from capstan-support.tar.gz`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := textOrJSON(output); err != nil {
+			if err := terminal.CheckOutput(output); err != nil {
 				return err
 			}
 			if (len(args) == 1) == (from.from != "") {
@@ -78,7 +79,7 @@ func readRecorder(name string, in io.Reader) ([]recorder.Entry, error) {
 func replayed(log []recorder.Entry, output string, out io.Writer) (err error) {
 	result := replay.Run(log, controllers.Views())
 	if output == "json" {
-		err = printJSON(out, result)
+		err = terminal.JSON(out, result)
 	} else {
 		err = result.Write(out)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/capstan-capi/capstan/cmd/capstan/asking"
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/cmd/capstan/plan"
+	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/phases/acts"
 	phases "github.com/capstan-capi/capstan/phases/clusterapi"
 	"github.com/capstan-capi/capstan/phases/history"
@@ -120,7 +121,7 @@ const codeStopped = 3
 // refuse tells what would stop it. Nothing was written.
 func (f *rollbackFlags) refuse(out io.Writer, does asked) error {
 	if f.output == "json" {
-		if err := printJSON(out, does); err != nil {
+		if err := terminal.JSON(out, does); err != nil {
 			return err
 		}
 		return exit(codeStopped)

@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
+	"github.com/capstan-capi/capstan/cmd/terminal"
 	"github.com/capstan-capi/capstan/controllers"
 )
 
@@ -104,7 +104,7 @@ func statusCommand() *cobra.Command {
 }
 
 func (f *statusFlags) run(ctx context.Context, out io.Writer) error {
-	if err := textOrJSON(f.output); err != nil {
+	if err := terminal.CheckOutput(f.output); err != nil {
 		return err
 	}
 	if f.watch && f.from != "" {
@@ -121,7 +121,7 @@ func (f *statusFlags) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := tell(out, f.output, seen.Status, now()); err != nil || !f.exitCode {
+	if err := terminal.Tell(out, f.output, seen.Status, now()); err != nil || !f.exitCode {
 		return err
 	}
 	return exit(seen.Status.Code())
@@ -136,12 +136,4 @@ func (f *statusFlags) follow(ctx context.Context, out io.Writer) error {
 		seen, err := look(ctx)
 		return seen.Status, err
 	})
-}
-
-// textOrJSON checks a flag --output.
-func textOrJSON(output string) error {
-	if output != "text" && output != "json" {
-		return fmt.Errorf("--output %q is neither text nor json", output)
-	}
-	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/capstan-capi/capstan/cmd/capstan/inspect"
 	"github.com/capstan-capi/capstan/cmd/capstan/takeover"
+	"github.com/capstan-capi/capstan/cmd/terminal"
 )
 
 type takeoverFlags struct {
@@ -125,7 +126,7 @@ func (f *takeoverFlags) plan(ctx context.Context, cluster *takeover.Cluster) (ta
 func (f *takeoverFlags) tell(out io.Writer, plan takeover.Plan, failed error) error {
 	var err error
 	if f.output == "json" {
-		err = printJSON(out, plan)
+		err = terminal.JSON(out, plan)
 	} else {
 		err = plan.Write(out)
 	}

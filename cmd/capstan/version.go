@@ -8,6 +8,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"github.com/capstan-capi/capstan/cmd/terminal"
 )
 
 // release is what the Go toolchain has recorded of a binary. Scripts rely on its shape as JSON.
@@ -40,7 +42,7 @@ was built from a tree with changes says so; make build records no commit.`,
   capstan version -o json | jq -r .commit`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := textOrJSON(output); err != nil {
+			if err := terminal.CheckOutput(output); err != nil {
 				return err
 			}
 			info, ok := debug.ReadBuildInfo()
@@ -49,7 +51,7 @@ was built from a tree with changes says so; make build records no commit.`,
 			}
 			built := releaseOf(info)
 			if output == "json" {
-				return printJSON(cmd.OutOrStdout(), built)
+				return terminal.JSON(cmd.OutOrStdout(), built)
 			}
 			return built.write(cmd.OutOrStdout())
 		},

@@ -120,7 +120,7 @@ func (f *webhooksFlags) run(ctx context.Context) error {
 	if err := errors.Join(mgr.Add(server), mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("webhooks", ready)); err != nil {
 		return err
 	}
-	return together(d.after(ctx, f.drain), []func(context.Context) error{mgr.Start})
+	return house.Together(d.after(ctx, f.drain), []func(context.Context) error{mgr.Start})
 }
 
 // manager has the caches filled from its start on.
@@ -131,7 +131,7 @@ func (f *webhooksFlags) manager(ctx context.Context, config *rest.Config, kinds 
 		Scheme:                  kinds.Scheme(),
 		MapperProvider:          kinds.Mapper,
 		Cache:                   caches,
-		GracefulShutdownTimeout: ptr.To(endTimeout),
+		GracefulShutdownTimeout: ptr.To(house.EndTimeout),
 		Metrics:                 metricsserver.Options{BindAddress: "0"}, // served by controllers/scrape
 		HealthProbeBindAddress:  f.healthAddress,
 	})
@@ -156,7 +156,7 @@ func (f *webhooksFlags) server(mgr manager.Manager, d *drained) (*scrape.Server,
 	}
 	bounded := phasesscrape.Bounded(d.before(webhooks.Handler()), log)
 	bounded.IdleTimeout = idleTimeout
-	return &scrape.Server{What: "webhooks", Address: f.address, HTTP: bounded, TLS: scrape.TLS(mgr.GetClient(), f.certDir), Grace: endTimeout}, nil
+	return &scrape.Server{What: "webhooks", Address: f.address, HTTP: bounded, TLS: scrape.TLS(mgr.GetClient(), f.certDir), Grace: house.EndTimeout}, nil
 }
 
 // drained is an end that is told before it comes.

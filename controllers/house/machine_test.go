@@ -337,8 +337,8 @@ func TestEventTeller_a_quick_passage_is_one_Event_and_asks_for_a_pass_to_tell_wh
 
 func TestKeyOf_and_back(t *testing.T) {
 	for key, object := range map[machine.Key]client.ObjectKey{"cluster": {Name: "cluster"}, "ns/one": {Namespace: "ns", Name: "one"}} {
-		if KeyOf(object) != key || objectOf(key) != object {
-			t.Errorf("%s is %s, and %s is %s", object, KeyOf(object), key, objectOf(key))
+		if KeyOf(object) != key || ObjectOf(key) != object {
+			t.Errorf("%s is %s, and %s is %s", object, KeyOf(object), key, ObjectOf(key))
 		}
 	}
 }

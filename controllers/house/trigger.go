@@ -55,8 +55,8 @@ func KeyOf(o client.ObjectKey) machine.Key {
 	return machine.Key(o.Namespace + "/" + o.Name)
 }
 
-// objectOf is the object that a key is of.
-func objectOf(key machine.Key) client.ObjectKey {
+// ObjectOf is the object that a key is of.
+func ObjectOf(key machine.Key) client.ObjectKey {
 	if namespace, name, in := strings.Cut(string(key), "/"); in {
 		return client.ObjectKey{Namespace: namespace, Name: name}
 	}
@@ -64,7 +64,7 @@ func objectOf(key machine.Key) client.ObjectKey {
 }
 
 func requestOf(key machine.Key) reconcile.Request {
-	return reconcile.Request{NamespacedName: objectOf(key)}
+	return reconcile.Request{NamespacedName: ObjectOf(key)}
 }
 
 // queueBy makes queues whose delays go by a clock.

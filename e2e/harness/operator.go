@@ -99,17 +99,22 @@ func (e *Environment) operatorKubeconfig(through string) (string, error) {
 	if through == "" {
 		return e.Cluster.KubeconfigFor(operatorUser, operatorGroup, operatorGroups)
 	}
-	const here = "proxy"
 	path := filepath.Join(e.Cluster.Dir(), "proxy.kubeconfig")
+	return path, WriteKubeconfig(path, through)
+}
+
+// WriteKubeconfig writes a kubeconfig without credentials into a file, for who goes through a proxy that has them.
+func WriteKubeconfig(path, through string) error {
+	const here = "proxy"
 	err := clientcmd.WriteToFile(clientcmdapi.Config{
 		Clusters:       map[string]*clientcmdapi.Cluster{here: {Server: through}},
 		Contexts:       map[string]*clientcmdapi.Context{here: {Cluster: here}},
 		CurrentContext: here,
 	}, path)
 	if err != nil {
-		return "", fmt.Errorf("writing the kubeconfig of the proxy: %w", err)
+		return fmt.Errorf("writing the kubeconfig of the proxy: %w", err)
 	}
-	return path, nil
+	return nil
 }
 
 func (e *Environment) command(kubeconfig string, o OperatorOptions) []string {

@@ -1,5 +1,3 @@
-//go:build private
-
 package private_test
 
 import (

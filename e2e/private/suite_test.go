@@ -1,15 +1,14 @@
-//go:build private
-
 // Package private_test proves that unmodified managers of Cluster API can have
 // its objects in groups of their own, beside a second release of them in the
 // groups of everybody: on one control plane, with real CRDs, webhooks and
 // rights, and clusters whose machines are in the memory of the dev provider. It
 // sees the managers from outside only, by what is stored and by the audit log,
-// and changes none of them. What it runs takes long to build, hence the build
-// tag: `make test-private`.
+// and changes none of them. One Cluster in each world is enough for every run;
+// the rest, which takes long, is asked for by -whole.
 package private_test
 
 import (
+	"flag"
 	"testing"
 	"time"
 
@@ -30,8 +29,10 @@ const bin = "../../bin"
 // patience bounds every wait for what the managers do.
 const patience = 10 * time.Minute
 
-// whole labels what the reduced proof leaves out.
+// whole labels what is left out unless all is asked for.
 const whole = "whole"
+
+var everything = flag.Bool("whole", false, "run everything, which takes many minutes, instead of one Cluster in each world")
 
 // plane is the control plane that both worlds share; config and api are an administrator's access to it.
 var (
@@ -42,7 +43,12 @@ var (
 
 func TestPrivate(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "Private types of Cluster API")
+	suite, reporter := GinkgoConfiguration()
+	if !*everything {
+		suite.LabelFilter = "!" + whole
+	}
+	suite.Timeout = 0 // go test has one
+	RunSpecs(t, "Private types of Cluster API", suite, reporter)
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {

@@ -7,6 +7,7 @@ package providers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -16,6 +17,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strconv"
 
@@ -112,7 +114,7 @@ func buildOne(ctx context.Context, o Options, p pinned, module, target string) e
 	}
 	defer os.RemoveAll(work)
 	// kustomize refuses bases outside of its folder: the module's config moves in.
-	if err := os.CopyFS(filepath.Join(work, "stage", "config"), os.DirFS(filepath.Join(module, "config"))); err != nil {
+	if err := os.CopyFS(filepath.Join(work, "stage", "config"), os.DirFS(filepath.Join(module, cmp.Or(p.Config, "config")))); err != nil {
 		return fmt.Errorf("staging the module's config folder: %w", err)
 	}
 	kustomization, err := kustomizationOf(p)
@@ -123,18 +125,24 @@ func buildOne(ctx context.Context, o Options, p pinned, module, target string) e
 		return err
 	}
 	output := filepath.Join(work, "profiles")
-	args := append(arguments(p), "--kustomize-dir", filepath.Join(work, "stage"), "--manifests-path", output)
-	command := exec.CommandContext(ctx, o.ManifestsGen, args...)
-	var stderr bytes.Buffer
-	command.Stderr = &stderr
-	if err := command.Run(); err != nil {
-		return fmt.Errorf("running manifests-gen: %w: %s", err, bytes.TrimSpace(stderr.Bytes()))
+	if err := generate(ctx, o, p, filepath.Join(work, "stage"), output); err != nil {
+		return err
 	}
 	if err := os.Rename(output, target); err != nil {
 		if _, found := os.Stat(target); found == nil {
 			return nil // somebody else built the same at the same time
 		}
 		return err
+	}
+	return nil
+}
+
+func generate(ctx context.Context, o Options, p pinned, kustomization, output string) error {
+	command := exec.CommandContext(ctx, o.ManifestsGen, append(arguments(p), "--kustomize-dir", kustomization, "--manifests-path", output)...)
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("running manifests-gen: %w: %s", err, bytes.TrimSpace(stderr.Bytes()))
 	}
 	return nil
 }
@@ -165,7 +173,7 @@ func cacheKey(p pinned, tool []byte) (string, error) {
 		return "", err
 	}
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%s %s\n%q\n%x\n", p.module(), p.Sum, arguments(p), tool)
+	fmt.Fprintf(hash, "%s %s\n%q\n%x\n", path.Join(p.module(), p.Config), p.Sum, arguments(p), tool)
 	hash.Write(kustomization)
 	return hex.EncodeToString(hash.Sum(nil))[:12], nil
 }

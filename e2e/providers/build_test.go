@@ -88,6 +88,7 @@ func TestBuild_gives_every_component_of_a_release_its_objects(t *testing.T) {
 		providers.ReleaseTwo: {providers.Core: 23, providers.AWS: 34, providers.VSphere: 18, providers.PowerVS: 18},
 		providers.CloudsOne:  {providers.Core: 23, providers.GCP: 22, providers.Azure: 39},
 		providers.CloudsTwo:  {providers.Core: 23, providers.GCP: 22, providers.Azure: 39},
+		providers.OpenShift:  {providers.Core: 23, providers.Dev: 21},
 	} {
 		built := build(t, release)
 		for component, count := range want {

@@ -6,7 +6,7 @@ import (
 )
 
 func TestReleases_pin_every_component_by_version_and_hash(t *testing.T) {
-	for _, release := range []string{ReleaseOne, ReleaseTwo, CloudsOne, CloudsTwo} {
+	for _, release := range []string{ReleaseOne, ReleaseTwo, CloudsOne, CloudsTwo, OpenShift} {
 		pinned, err := components(release)
 		if err != nil {
 			t.Fatal(err)
@@ -28,7 +28,7 @@ func TestReleases_pin_every_component_by_version_and_hash(t *testing.T) {
 }
 
 func TestReleases_an_unknown_release_is_refused_with_the_known_ones(t *testing.T) {
-	if _, err := components("three"); err == nil || !strings.Contains(err.Error(), `"three"`) || !strings.Contains(err.Error(), "clouds-one, clouds-two, one, two") {
+	if _, err := components("three"); err == nil || !strings.Contains(err.Error(), `"three"`) || !strings.Contains(err.Error(), "clouds-one, clouds-two, one, openshift, two") {
 		t.Errorf("got %v", err)
 	}
 }

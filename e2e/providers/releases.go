@@ -23,6 +23,9 @@ const (
 	CloudsTwo = "clouds-two"
 )
 
+// OpenShift has the core and infrastructure in memory, for clusters of OpenShift.
+const OpenShift = "openshift"
+
 // Components; every release has the core.
 const (
 	Core    = "core-cluster-api"
@@ -31,6 +34,7 @@ const (
 	PowerVS = "infrastructure-powervs"
 	GCP     = "infrastructure-gcp"
 	Azure   = "infrastructure-azure"
+	Dev     = "infrastructure-dev"
 )
 
 //go:embed releases.yaml
@@ -43,6 +47,8 @@ type component struct {
 	Platform     string `json:"platform"`
 	InstallOrder int    `json:"installOrder"`
 	Module       string `json:"module"`
+	// Config is the folder of the module's manifests; empty means config.
+	Config       string `json:"config"`
 	SelfImageRef string `json:"selfImageRef"`
 }
 

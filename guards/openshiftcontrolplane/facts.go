@@ -25,7 +25,11 @@ type Facts struct {
 	Bootstrap Bootstrap `yaml:"bootstrap"`
 	// Provisioned are the control-plane Machines that have their infrastructure, without the bootstrap's.
 	Provisioned Tally `yaml:"provisioned"`
-	Guest       Guest `yaml:"guest"`
+	// Kubeconfig is what the guest is asked by.
+	Kubeconfig Kubeconfig `yaml:"kubeconfig"`
+	// Counts are what is told of control-plane Machines, without the bootstrap's. Nothing is decided by them.
+	Counts Counts `yaml:"counts"`
+	Guest  Guest  `yaml:"guest"`
 	// Upgrade, Scaling and Remediation are what an installed cluster may be asked for.
 	Upgrade     Wish `yaml:"upgrade"`
 	Scaling     Wish `yaml:"scaling"`
@@ -106,6 +110,8 @@ type Inputs struct {
 type Payload struct {
 	// Roles are the three Ignition configs, Done those that are there, whole and valid.
 	Roles Tally `yaml:"roles"`
+	// NotAfter is until when machines can be started with it, zero while that is not known.
+	NotAfter time.Time `yaml:"notAfter"`
 	// Ending says that it would end before the bootstrap has to be over.
 	Ending bool `yaml:"ending"`
 }
@@ -120,11 +126,25 @@ type Bootstrap struct {
 	Removal Tally `yaml:"removal"`
 }
 
+// Counts are how many control-plane Machines there are, and how many of them say that they are ready, available and up to date.
+// Known is false until Machines were listed.
+type Counts struct {
+	Known bool `yaml:"known"`
+	// Selector chooses them, in the form of a query.
+	Selector  string `yaml:"selector"`
+	Replicas  int    `yaml:"replicas"`
+	Ready     int    `yaml:"ready"`
+	Available int    `yaml:"available"`
+	UpToDate  int    `yaml:"upToDate"`
+}
+
 // Guest is the cluster that is installed.
 type Guest struct {
 	// API says that it has answered the last probe, APIProblem why not. An API that does not answer is one of which nothing is known.
 	API        bool   `yaml:"api"`
 	APIProblem string `yaml:"apiProblem"`
+	// Unasked says that this process is about to ask it for the first time.
+	Unasked bool `yaml:"unasked"`
 	// Silent says that it has not answered for five minutes.
 	Silent bool `yaml:"silent"`
 	// Known says that what follows was read since.
@@ -136,6 +156,22 @@ type Guest struct {
 	Nodes Tally `yaml:"nodes"`
 	// Operators are the ClusterVersion and all ClusterOperators, Done those that are Available and not Degraded.
 	Operators Tally `yaml:"operators"`
+	// Version is that of Kubernetes, DistributionVersion that of OpenShift, empty while they are not known.
+	Version             string `yaml:"version"`
+	DistributionVersion string `yaml:"distributionVersion"`
+}
+
+// Kubeconfig is the Secret that the guest is asked by. Known is false until it was looked for.
+type Kubeconfig struct {
+	Known bool `yaml:"known"`
+	// There says that it is there and can be used, Problem why it cannot.
+	There   bool   `yaml:"there"`
+	Problem string `yaml:"problem"`
+	// External says that somebody else has made it, who renews it, too.
+	External bool `yaml:"external"`
+	// NotAfter is until when its certificates are valid, zero for one without. Expiring says that this is less than 30 days.
+	NotAfter time.Time `yaml:"notAfter"`
+	Expiring bool      `yaml:"expiring"`
 }
 
 // Wish is something that an installed cluster may be asked for. Known is false until it was looked at.

@@ -60,7 +60,7 @@ var every = []machine.Guard[Facts]{
 	InfrastructureIsReady, EndpointIsValid, HooksAreMet, InputsAreResolved, PayloadStands, MachinesAreProvisioned, BootstrapIsKept, APIAnswers,
 	BootstrapIsComplete, NodesAreReady, EtcdIsAlone, BootstrapIsGone,
 	GuestIsHealthy, UpgradeIsWanted, ScaleIsWanted, RemediationIsNeeded, UpgradeIsDone, ScaleIsDone, RemediationIsDone,
-	InputChanged, ScratchIsAsked, AwaitedCame, AttemptIsGone, InputsHaveDrifted, IsAvailable,
+	InputChanged, ScratchIsAsked, AwaitedCame, AttemptIsGone, InputsHaveDrifted, IsAvailable, KubeconfigStands,
 }
 
 func TestGuards_know_nothing_of_what_was_not_seen(t *testing.T) {
@@ -200,9 +200,19 @@ func TestGuards_that_people_are_told_by(t *testing.T) {
 		return with(running, func(f *Facts) { f.Guest = Guest{APIProblem: "refused", Silent: long} })
 	}
 	check(t, map[string]answers{
-		"InputsHaveDrifted/not frozen":      {InputsHaveDrifted, waiting, machine.No, "not frozen"},
-		"InputsHaveDrifted/no":              {InputsHaveDrifted, booting, machine.No, "what they were"},
-		"InputsHaveDrifted/yes":             {InputsHaveDrifted, with(booting, func(f *Facts) { f.Inputs.Digest = "d2" }), machine.Yes, "changes nothing"},
+		"InputsHaveDrifted/not frozen": {InputsHaveDrifted, waiting, machine.No, "not frozen"},
+		"InputsHaveDrifted/no":         {InputsHaveDrifted, booting, machine.No, "what they were"},
+		"InputsHaveDrifted/yes":        {InputsHaveDrifted, with(booting, func(f *Facts) { f.Inputs.Digest = "d2" }), machine.Yes, "changes nothing"},
+		"InputsHaveDrifted/gone": {InputsHaveDrifted, with(booting, func(f *Facts) {
+			f.Inputs = Inputs{Known: true, Problems: []string{"Secret a is missing"}}
+		}), machine.Yes, "Secret a is missing"},
+		"KubeconfigStands/not looked for": {KubeconfigStands, with(booting, func(f *Facts) { f.Kubeconfig = Kubeconfig{} }), machine.Unknown, "not been looked for"},
+		"KubeconfigStands/none":           {KubeconfigStands, with(booting, func(f *Facts) { f.Kubeconfig = Kubeconfig{Known: true} }), machine.No, "no kubeconfig yet"},
+		"KubeconfigStands/wrong":          {KubeconfigStands, with(booting, func(f *Facts) { f.Kubeconfig = Kubeconfig{Known: true, Problem: "bad"} }), machine.No, "bad"},
+		"KubeconfigStands/ours":           {KubeconfigStands, with(booting, func(f *Facts) { f.Kubeconfig = Kubeconfig{Known: true, There: true} }), machine.Yes, ""},
+		"KubeconfigStands/others": {KubeconfigStands, with(booting, func(f *Facts) {
+			f.Kubeconfig = Kubeconfig{Known: true, There: true, External: true}
+		}), machine.Yes, "ExternallyIssued"},
 		"InputsHaveDrifted/cannot be read":  {InputsHaveDrifted, with(booting, func(f *Facts) { f.Inputs = Inputs{} }), machine.Unknown, ""},
 		"IsAvailable/not initialized":       {IsAvailable, waiting, machine.No, "not answered yet"},
 		"IsAvailable/bootstrapping":         {IsAvailable, booting, machine.Yes, "answers"},

@@ -64,6 +64,25 @@ func done(name string, wish func(Facts) Wish, things, doc string) guard {
 	})}
 }
 
+// KubeconfigStands asks whether people can reach the guest. A kubeconfig of somebody else is used as it is, and never renewed here.
+var KubeconfigStands = guard{
+	Name: "KubeconfigStands",
+	Doc:  "The Secret with the guest's kubeconfig is there and can be used.",
+	Ask: seen(func(f Facts) machine.Answer {
+		switch k := f.Kubeconfig; {
+		case !k.Known:
+			return machine.SayUnknown("the kubeconfig has not been looked for yet")
+		case k.Problem != "":
+			return machine.SayNo("the Secret of the kubeconfig cannot be used: " + k.Problem)
+		case !k.There:
+			return machine.SayNo("there is no kubeconfig yet")
+		case k.External:
+			return machine.SayYes("ExternallyIssued: the kubeconfig is somebody else's, who renews it, too")
+		}
+		return machine.SayYes("")
+	}),
+}
+
 // IsAvailable asks whether the control plane can be used: its API answers, and nothing that it says speaks against it. One that
 // does not answer is Unknown at first, and not available once it has been silent for long.
 var IsAvailable = guard{

@@ -168,6 +168,8 @@ func read(ask func(Facts) machine.Answer) func(Facts) machine.Answer {
 		switch {
 		case f.Guest.Known:
 			return ask(f)
+		case f.Guest.Unasked:
+			return machine.SayUnknown("") // for a moment, which is not worth a write
 		case f.Guest.APIProblem != "":
 			return machine.SayUnknown("the guest's API does not answer: " + machine.Shorten(f.Guest.APIProblem, 200))
 		}
@@ -240,7 +242,11 @@ var InputsHaveDrifted = guard{
 		switch {
 		case frozen == "":
 			return machine.SayNo("the inputs are not frozen yet")
-		case !f.Inputs.Known || f.Inputs.Digest == "":
+		case !f.Inputs.Known:
+			return machine.SayUnknown("the inputs have not been read yet")
+		case f.Inputs.Digest == "" && len(f.Inputs.Problems) > 0:
+			return machine.SayYes("the inputs were edited or removed after they were frozen, which changes nothing: " + few(f.Inputs.Problems))
+		case f.Inputs.Digest == "":
 			return machine.SayUnknown("the inputs have not been read yet")
 		case f.Inputs.Digest != frozen:
 			return machine.SayYes("the inputs were edited after they were frozen, which changes nothing")

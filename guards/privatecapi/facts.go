@@ -125,6 +125,10 @@ type Fenced struct {
 type Side struct {
 	Known   bool `yaml:"known"`
 	Objects int  `yaml:"objects"`
+	// Terminating are those of them that are being deleted, Strangers those of the target that are nobody's copy, as long as it has
+	// never run: they are not of the move, which leaves them.
+	Terminating int `yaml:"terminating"`
+	Strangers   int `yaml:"strangers"`
 	// Paused says that every Cluster of it is paused, Restored that none has a pause of ours. Of no Cluster both are so.
 	Paused   bool `yaml:"paused"`
 	Restored bool `yaml:"restored"`

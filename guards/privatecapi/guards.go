@@ -233,6 +233,28 @@ func MarkFor(f Facts) (due Direction, known bool) {
 	return f.due()
 }
 
+// SideFor is the side that a HostedCluster is of that contradicts itself, by its objects: that of whichever side alone has any. Where
+// neither has, there is nothing to move, and the new operator gets it, unless nobody has enabled the programme. known is false while
+// that cannot be told, or where both sides have objects.
+func SideFor(f Facts) (side Direction, known bool) {
+	if f.Marks.Locked() || !f.Standard.Known || !f.Private.Known {
+		return "", false
+	}
+	switch standard, private := f.Standard.Objects > 0, f.Private.Objects > 0; {
+	case standard && private:
+		return "", false
+	case standard:
+		return ToStandard, true
+	case private, f.Marks.Private:
+		return ToPrivate, true
+	case !f.Programme.Known, f.Programme.Enabled.IsZero() && f.Programme.InUse > 0:
+		return "", false
+	case f.Programme.Enabled.IsZero():
+		return ToStandard, true
+	}
+	return ToPrivate, true
+}
+
 // TurnIsOurs asks whether this HostedCluster may be moved, and now.
 var TurnIsOurs = guard{
 	Name: "TurnIsOurs",

@@ -149,6 +149,39 @@ func TestGuards_Consistent(t *testing.T) {
 	}
 }
 
+func TestGuards_SideFor(t *testing.T) {
+	empty := func(change func(*Facts)) Facts {
+		return with(old, func(f *Facts) {
+			f.Marks, f.Standard.Objects, f.Private.Objects = Marks{}, 0, 0
+			change(f)
+		})
+	}
+	off := func(f *Facts) { f.Programme.Enabled = time.Time{} }
+	for name, row := range map[string]struct {
+		facts Facts
+		side  Direction
+		known bool
+	}{
+		"only standard objects":                     {old, ToStandard, true},
+		"only standard objects, and the new one's":  {with(old, func(f *Facts) { f.Marks.Private = true }), ToStandard, true},
+		"only private objects":                      {moved, ToPrivate, true},
+		"only private objects, and nobody's":        {with(moved, func(f *Facts) { f.Marks = Marks{} }), ToPrivate, true},
+		"both":                                      {with(old, func(f *Facts) { f.Private.Objects = 1 }), "", false},
+		"one side that nobody has looked at":        {with(old, func(f *Facts) { f.Private.Known = false }), "", false},
+		"locked":                                    {moving, "", false},
+		"none":                                      {empty(func(*Facts) {}), ToPrivate, true},
+		"none, of the old one":                      {empty(func(f *Facts) { f.Marks.Legacy = true }), ToPrivate, true},
+		"none, of both, without a programme":        {empty(func(f *Facts) { f.Marks.Legacy, f.Marks.Private = true, true; off(f) }), ToPrivate, true},
+		"none, without a programme":                 {empty(off), ToStandard, true},
+		"none, and no programme is known":           {empty(func(f *Facts) { f.Programme.Known = false }), "", false},
+		"none, and the programme of others is gone": {empty(func(f *Facts) { off(f); f.Programme.InUse = 1 }), "", false},
+	} {
+		if side, known := SideFor(row.facts); side != row.side || known != row.known {
+			t.Errorf("%s: its side is %q (%v), want %q", name, side, known, row.side)
+		}
+	}
+}
+
 func TestGuards_TracesLeft(t *testing.T) {
 	check(t, map[string]answers{
 		"not seen is unknown":              {TracesLeft, Facts{}, machine.Unknown, ""},

@@ -33,11 +33,14 @@ type Companion struct {
 	Present bool `json:"-" yaml:"present"`
 	// Problem says why it cannot be read, empty if it can.
 	Problem string `json:"-" yaml:"problem"`
-	// ID is that of the installation that moves, a slash, and what tells its moves apart.
+	// ID is that of the installation that moves, what tells its moves apart, and the direction, with slashes between them, see
+	// [MigrationID]. Direction is told beside it for people: that of the ID counts, which the fence names.
 	ID        string    `json:"id" yaml:"id"`
 	Direction Direction `json:"direction" yaml:"direction"`
 	Stage     Stage     `json:"stage" yaml:"stage"`
 	Reason    Reason    `json:"reason,omitempty" yaml:"reason"`
+	// Ran says that the target runs, or may have.
+	Ran bool `json:"ran,omitempty" yaml:"ran"`
 }
 
 // MarksOf reads the annotations of a HostedCluster.
@@ -76,8 +79,11 @@ func ReadCompanion(text string) Companion {
 	switch {
 	case c.ID == "":
 		c.Problem = "it has no id"
-	case c.Direction != ToPrivate && c.Direction != ToStandard:
-		c.Problem = fmt.Sprintf("%q is no direction", c.Direction)
+	default:
+		c.Direction = Direction(c.ID[strings.LastIndex(c.ID, "/")+1:])
+		if c.Direction != ToPrivate && c.Direction != ToStandard {
+			c.Problem = "its id names no direction"
+		}
 	}
 	switch c.Stage {
 	case Moving, Live, Committed, Undoing, Undone:
@@ -105,8 +111,10 @@ func (c Companion) IsOf(installation string) bool {
 	return c.Present && c.Problem == "" && cut && installation != "" && of == installation
 }
 
-// MigrationID names a move of an installation.
-func MigrationID(installation, move string) string { return installation + "/" + move }
+// MigrationID names a move of an installation, and where it leads: whoever turns that makes it another move, which no fence names.
+func MigrationID(installation, move string, to Direction) string {
+	return strings.Join([]string{installation, move, string(to)}, "/")
+}
 
 // MoveOf names a move at a stage as a label can: in sixteen letters and digits, whatever its id is.
 func MoveOf(id string, stage Stage) string {

@@ -79,6 +79,24 @@ var PodsGone = guard{
 	}),
 }
 
+// SidesReady asks whether the source can be copied as it is, and to where nothing is. It is asked under the fence: what the checks have
+// seen may have changed before it stood.
+var SidesReady = guard{
+	Name: "SidesReady",
+	Doc:  "Nothing of the source is terminating, and the target has no object.",
+	Ask: seen(func(f Facts) machine.Answer {
+		switch source, target := f.Source(), f.Target(); {
+		case !source.Known || !target.Known:
+			return machine.SayUnknown("namespace " + f.Cluster.ControlPlane + " has not been looked at yet")
+		case source.Terminating > 0:
+			return machine.SayNo(fmt.Sprintf("%d objects of the source are terminating", source.Terminating))
+		case target.Objects > 0:
+			return machine.SayNo(fmt.Sprintf("%d objects are at the target already", target.Objects))
+		}
+		return machine.SayYes("")
+	}),
+}
+
 // SnapshotTaken asks whether the journal has what the source was.
 var SnapshotTaken = tallied("SnapshotTaken", "The counts and the hash of the fenced source are in the journal, and the source is still like that.",
 	"the snapshot is taken", func(f Facts) Tally { return f.Snapshot })
@@ -178,8 +196,8 @@ var CopiesGone = guard{
 		switch {
 		case !target.Known:
 			return machine.SayUnknown("the objects of Cluster API in namespace " + f.Cluster.ControlPlane + " have not been listed yet")
-		case target.Objects > 0:
-			return machine.SayNo(fmt.Sprintf("%d copies are left", target.Objects))
+		case target.Objects > target.Strangers:
+			return machine.SayNo(fmt.Sprintf("%d copies are left", target.Objects-target.Strangers))
 		}
 		return tallied("", "", "no copy is left", func(f Facts) Tally { return f.Dropped }).Answer(f)
 	}),
@@ -200,8 +218,8 @@ var Settled = guard{
 		switch {
 		case !left.Known || !f.Workloads.Known:
 			return machine.SayUnknown("namespace " + f.Cluster.ControlPlane + " has not been looked at yet")
-		case left.Objects > 0:
-			return machine.SayNo(fmt.Sprintf("%d %s objects of Cluster API are left in namespace %s", left.Objects, stays.Other(), f.Cluster.ControlPlane))
+		case left.Objects > left.Strangers:
+			return machine.SayNo(fmt.Sprintf("%d %s objects of Cluster API are left in namespace %s", left.Objects-left.Strangers, stays.Other(), f.Cluster.ControlPlane))
 		case !fits:
 			return machine.SayNo(fmt.Sprintf("the components in namespace %s are not yet as %s types need them", f.Cluster.ControlPlane, stays))
 		}

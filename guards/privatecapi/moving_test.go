@@ -275,12 +275,17 @@ func TestMoveOf_names_moves_and_stages_apart_as_a_label_can(t *testing.T) {
 }
 
 func TestCompanion_reads_what_it_writes_and_nothing_else(t *testing.T) {
-	c := Companion{Present: true, ID: MigrationID("here", "1"), Direction: ToStandard, Stage: Undone, Reason: ScaleUpTimeout}
+	c := Companion{Present: true, ID: MigrationID("here", "1", ToStandard), Direction: ToStandard, Stage: Undone, Reason: ScaleUpTimeout}
+	turned := c
+	turned.Direction = ToPrivate
+	if got := ReadCompanion(turned.Text()); got != c {
+		t.Errorf("with the direction turned it reads %+v, want %+v", got, c)
+	}
 	if got := ReadCompanion(c.Text()); got != c || !got.IsOf("here") || got.IsOf("her") || got.IsOf("") {
 		t.Errorf("it reads %+v, want %+v", got, c)
 	}
 	for _, text := range []string{
-		``, `{}`, `[]`, `{"id":"here/1","direction":"private","stage":"later"}`, `{"id":"here/1","direction":"up","stage":"moving"}`,
+		``, `{}`, `[]`, `{"id":"here/1/private","direction":"private","stage":"later"}`, `{"id":"here/1","direction":"up","stage":"moving"}`,
 		`{"direction":"private","stage":"moving"}`,
 	} {
 		if got := ReadCompanion(text); got.Problem == "" || !got.Present || got.IsOf("here") || got.IsOf("") {

@@ -7,7 +7,7 @@ import (
 
 func TestOwnerOf(t *testing.T) {
 	const legacy, private, migrating, failed = 1, 2, 4, 8
-	const ours = `{"id":"here/1","direction":"private","stage":"moving"}`
+	const ours = `{"id":"here/1/private","direction":"private","stage":"moving"}`
 	all := map[string]string{}
 	for name, row := range map[string]struct {
 		marks     int
@@ -22,7 +22,7 @@ func TestOwnerOf(t *testing.T) {
 		"a failed move beside the old operator's mark":    {legacy | failed, "", Owner{By: Legacy}},
 		"a failed move back leaves it to the new one":     {private | failed, "", Owner{By: New}},
 		"both marks and a failed move are nobody's":       {legacy | private | failed, "", Owner{By: Nobody}},
-		"the lock goes before every mark":                 {legacy | private | failed | migrating, ours, Owner{By: Machine, ID: "here/1"}},
+		"the lock goes before every mark":                 {legacy | private | failed | migrating, ours, Owner{By: Machine, ID: "here/1/private"}},
 		"the lock alone is of no migration that is known": {migrating, "", Owner{By: Machine}},
 		"a lock beside what cannot be read is nobody's":   {legacy | migrating, "{", Owner{By: Machine}},
 		"what stands beside the lock locks no operator":   {legacy, ours, Owner{By: Legacy}},

@@ -23,13 +23,14 @@ func TestConditions_tell_of_an_installed_cluster(t *testing.T) {
 	s := phases.Snapshot{Record: machine.Record{State: guards.Installed}, Facts: guards.Facts{
 		Seen: true, Cluster: guards.Cluster{Known: true, Name: "a"}, Marks: guards.Marks{Inputs: "d", Bootstrap: "u", Initialized: true, Finished: true},
 		Inputs: guards.Inputs{Known: true, Digest: "e"}, Bootstrap: guards.Bootstrap{Known: true, Removal: all},
-		Guest: guards.Guest{API: true, Known: true, Operators: all},
+		Guest: guards.Guest{API: true, Known: true, Operators: all}, Kubeconfig: guards.Kubeconfig{Known: true, There: true},
 	}}
 	got := says(s)
 	for condition, want := range map[string]machine.Truth{
 		table.Available: machine.Yes, table.Initialized: machine.Yes, table.Deleting: machine.No, table.Paused: machine.No, table.InputsValid: machine.Yes,
 		table.InputsDrifted: machine.Yes, table.BootstrapComplete: machine.Yes, table.BootstrapRemoved: machine.Yes, table.OperatorsAvailable: machine.Yes,
-		table.Remediating: machine.No,
+		table.KubeconfigAvailable: machine.Yes,
+		table.Remediating:         machine.No,
 	} {
 		if c, told := got[condition]; !told || c.Is != want || c.Reason == "" {
 			t.Errorf("%s is %+v, want %s", condition, c, want)
@@ -51,7 +52,7 @@ func TestConditions_tell_of_an_installed_cluster(t *testing.T) {
 
 func TestConditions_of_what_was_not_seen_are_Unknown(t *testing.T) {
 	for condition, c := range says(phases.Snapshot{}) {
-		if condition != table.Remediating && (c.Is != machine.Unknown || c.Reason != condition+"Unknown") {
+		if condition != table.Remediating && condition != table.RollingOut && (c.Is != machine.Unknown || c.Reason != condition+"Unknown") {
 			t.Errorf("%s is %+v", condition, c)
 		}
 	}

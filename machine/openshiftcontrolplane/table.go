@@ -110,6 +110,9 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 	Notices: []machine.Notice[phases.Works]{{
 		Name: "bootstrap-leaked", Count: phases.Leaked, Alert: hasLeaked,
 		Doc: "The bootstrap is finished, and its Machine is neither gone nor to stay.",
+	}, {
+		Name: "kubeconfig-expiring", Count: phases.Expiring, Alert: expiresSoon,
+		Doc: "The certificate in the kubeconfig of the guest is valid for less than 30 days. One of ours is renewed long before; one of somebody else's is not renewed by us.",
 	}},
 }
 

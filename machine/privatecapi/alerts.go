@@ -4,10 +4,24 @@ import (
 	"time"
 
 	"github.com/capstan-capi/capstan/machine"
+	phases "github.com/capstan-capi/capstan/phases/privatecapi"
 )
 
-// stuck is how long a HostedCluster may be locked without anything going on before somebody is called.
+// stuck is how long a HostedCluster may be locked before somebody is called, whatever goes on meanwhile.
 const stuck = time.Hour
+
+// notices are what stands beside all that a move does. One that goes to and fro stays in no state for long.
+var notices = []machine.Notice[phases.Works]{{
+	Name: "overdue", Count: isOverdue, Alert: lasts,
+	Doc: "A HostedCluster has been locked by one move for more than an hour, in whichever states; moves take 5 to 15 minutes.",
+}}
+
+func isOverdue(w phases.Works) int {
+	if w.LockedFor() > stuck {
+		return 1
+	}
+	return 0
+}
 
 // Who is called to what.
 var (
@@ -42,6 +56,10 @@ var (
 	rollbackIsBlocked = machine.Alert{
 		Name: "CapstanPrivateCAPIRollbackBlocked", Severity: machine.Critical, After: stuck,
 		Summary: "The failed move of a HostedCluster cannot be undone, and its data plane is not scaled",
+	}
+	lasts = machine.Alert{
+		Name: "CapstanPrivateCAPILocked", Severity: machine.Warning, After: time.Minute,
+		Summary: "The move of a HostedCluster has lasted for more than an hour, and its data plane is not scaled",
 	}
 	markingFails = machine.Alert{
 		Name: "CapstanPrivateCAPIFailing", Severity: machine.Warning, After: 10 * time.Minute,

@@ -30,7 +30,7 @@ func (p *play) keeps(key machine.Key, lasts time.Duration) {
 func TestMigration_deletes_no_source_for_a_companion_that_somebody_has_put_there(t *testing.T) {
 	for _, stage := range []guards.Stage{guards.Live, guards.Undoing, guards.Committed} {
 		for _, direction := range []guards.Direction{guards.ToPrivate, guards.ToStandard} {
-			companion := guards.Companion{ID: guards.MigrationID("our-installation", "x"), Direction: direction, Stage: stage}
+			companion := guards.Companion{ID: guards.MigrationID("our-installation", "x", direction), Direction: direction, Stage: stage}
 			t.Run(fmt.Sprintf("%s to %s where it was never moved", stage, direction), func(t *testing.T) {
 				p, key := waits(t)
 				p.Annotate(key, guards.CompanionAnnotation, companion.Text())

@@ -130,7 +130,7 @@ func (w *walk) lockOtherwise() string {
 	}
 	w.people(guards.MigrationAnnotation, guards.MarkTrue)
 	if w.random.IntN(2) == 0 {
-		w.people(guards.CompanionAnnotation, guards.Companion{ID: guards.MigrationID("there", "1"), Direction: guards.ToPrivate, Stage: guards.Live}.Text())
+		w.people(guards.CompanionAnnotation, guards.Companion{ID: guards.MigrationID("there", "1", guards.ToPrivate), Direction: guards.ToPrivate, Stage: guards.Live}.Text())
 	}
 	return "another locks the HostedCluster"
 }

@@ -119,6 +119,11 @@ var hazards = []hazard{
 		ends: all(undone, slices.DeleteFunc(guarded(), func(s machine.State) bool { return s == guards.Observing })...),
 	},
 	{
+		name: "lock taken from sight", doc: "Somebody takes off annotation `migration-in-progress` alone, by which operators know the lock.",
+		strikes: func(p *play, key machine.Key) { p.Annotate(key, guards.MigrationAnnotation, "") },
+		ends:    all(undone, guards.Comparing), // the old operator has put the components back, and the sides are looked at once more
+	},
+	{
 		name: "lock taken away", doc: "Somebody takes off annotation `migration-in-progress`, and what stands beside it.",
 		strikes: func(p *play, key machine.Key) {
 			p.Annotate(key, guards.MigrationAnnotation, "")

@@ -105,7 +105,7 @@ func TestMigration_is_as_before_once_people_have_taken_a_forged_companion_away(t
 		t.Run(string(stage), func(t *testing.T) {
 			p, key := waits(t)
 			was := p.picture(key)
-			companion := guards.Companion{ID: guards.MigrationID("our-installation", "x"), Direction: guards.ToPrivate, Stage: stage}
+			companion := guards.Companion{ID: guards.MigrationID("our-installation", "x", guards.ToPrivate), Direction: guards.ToPrivate, Stage: stage}
 			p.Annotate(key, guards.CompanionAnnotation, companion.Text())
 			p.until("blocked", 10*time.Minute, func() bool {
 				return p.State(key) == guards.RollbackBlocked || p.State(key) == guards.CleanupBlocked

@@ -37,7 +37,7 @@ func TestMigration_writes_nothing_to_a_namespace_for_the_companion_of_another(t 
 			p.until("eligible", time.Minute, p.rests(key, guards.Eligible))
 			objects, _, _ := p.Objects(key)
 			rest := p.Rest(key)
-			companion := guards.Companion{ID: guards.MigrationID("our-installation", "x"), Direction: guards.ToPrivate, Stage: stage}
+			companion := guards.Companion{ID: guards.MigrationID("our-installation", "x", guards.ToPrivate), Direction: guards.ToPrivate, Stage: stage}
 			other := p.AddNamed("clusters-a", "b", map[string]any{guards.CompanionAnnotation: companion.Text()})
 			for range 30 {
 				_, _ = p.machine.Step(t.Context(), other)

@@ -41,6 +41,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 	Start:    guards.Classifying,
 	Progress: guards.Progress,
 	Recall:   guards.Recall,
+	Notices:  notices,
 
 	States: []machine.StateRow[phases.Works]{
 		{
@@ -198,8 +199,8 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			"Nothing speaks against the move."),
 		{
 			On: "LockTaken", From: in(guards.Locking), To: guards.Pausing, For: spreading,
-			If:  machine.All(guards.LockIsOurs, guards.LockIsWhole, guards.FenceHolds),
-			Doc: "The HostedCluster is locked, and every API server has had the time to learn of the fence, which denies writes.",
+			If:  machine.All(guards.LockIsOurs, guards.LockIsWhole, guards.FenceHolds, guards.SidesReady),
+			Doc: "The HostedCluster is locked, and every API server has had the time to learn of the fence, which denies writes; nothing of the source is terminating, and nothing is at the target.",
 		},
 		step("SourcePaused", in(guards.Pausing), guards.Draining, guards.SourcePaused,
 			"Every Cluster of the source is paused."),

@@ -72,7 +72,7 @@ func TestMigration_that_rests_reads_no_hosted_cluster_to_tell_the_same_again(t *
 }
 
 func TestMigration_that_is_held_tells_by_whom_and_names_all_that_is_to_be_taken_off(t *testing.T) {
-	theirs := guards.Companion{ID: guards.MigrationID("their-installation", "x"), Direction: guards.ToPrivate, Stage: guards.Moving}.Text()
+	theirs := guards.Companion{ID: guards.MigrationID("their-installation", "x", guards.ToPrivate), Direction: guards.ToPrivate, Stage: guards.Moving}.Text()
 	for name, row := range map[string]struct {
 		locks map[string]string
 		by    string

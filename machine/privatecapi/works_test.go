@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
@@ -14,6 +15,9 @@ type works struct {
 	*world
 	facts guards.Facts
 }
+
+// LockedFor counts nothing: nobody is called in this world.
+func (w *works) LockedFor() time.Duration { return 0 }
 
 func (c *component) note() {
 	if c.noted == nil {
@@ -169,7 +173,7 @@ func (w *works) TakeLock(context.Context) (machine.Result, error) {
 	if m := w.marks(); !m.Companion.Present || !m.Migrating {
 		c := m.Companion
 		if !c.Present {
-			c = guards.Companion{ID: guards.MigrationID("here", "1"), Direction: w.facts.Direction(), Stage: guards.Moving}
+			c = guards.Companion{ID: guards.MigrationID("here", "1", w.facts.Direction()), Direction: w.facts.Direction(), Stage: guards.Moving}
 		}
 		err := w.annotate(map[string]string{guards.MigrationAnnotation: guards.MarkTrue, guards.CompanionAnnotation: c.Text()})
 		if err != nil {

@@ -103,7 +103,9 @@ func benchProxy(b *testing.B, config *rest.Config) string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	server := httptest.NewServer(proxy)
+	server := httptest.NewUnstartedServer(proxy)
+	asServed(server, proxy)
+	server.Start()
 	b.Cleanup(server.Close)
 	return server.URL
 }

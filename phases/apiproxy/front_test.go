@@ -34,9 +34,17 @@ func frontOf(t *testing.T, config *rest.Config) (*Proxy, *httptest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := httptest.NewServer(proxy)
+	shown := httptest.NewUnstartedServer(proxy)
+	asServed(shown, proxy)
+	shown.Start()
 	t.Cleanup(shown.Close)
 	return proxy, shown
+}
+
+// asServed has a server of a test serve the API as the process does.
+func asServed(server *httptest.Server, proxy *Proxy) {
+	server.Listener = gatheringListener{server.Listener}
+	server.Config = (&Server{proxy: proxy}).apiServer()
 }
 
 type sent struct {

@@ -77,8 +77,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if request.OtherPrefix {
 		p.metrics.otherPrefix(x)
 	}
-	told := &teller{ResponseWriter: w, of: x, patience: p.patience}
+	told := &teller{ResponseWriter: w, of: x, conn: gatheringOf(r.Context()), patience: p.patience}
 	defer func() {
+		told.end()
 		x.end()
 		p.metrics.done(x, told.code, time.Since(began))
 	}()
@@ -156,6 +157,8 @@ type teller struct {
 	http.ResponseWriter
 	of   *exchange
 	code int
+	// conn is where the answer goes, if it can be gathered.
+	conn *gathering
 	// patience is for a piece of an answer.
 	patience time.Duration
 }
@@ -173,7 +176,20 @@ func (t *teller) FlushError() error {
 	}
 	defer t.of.waited(time.Now())
 	defer t.bounded()()
-	return http.NewResponseController(t.ResponseWriter).Flush()
+	if err := http.NewResponseController(t.ResponseWriter).Flush(); err != nil {
+		return err
+	}
+	return t.conn.send()
+}
+
+// end sends the rest of an answer of which a part was gathered. The library sends another one by itself, in one piece.
+func (t *teller) end() {
+	if t.conn.holds() {
+		defer t.of.waited(time.Now())
+		defer t.bounded()()
+		_ = http.NewResponseController(t.ResponseWriter).Flush() // a connection that cannot be written to is closed
+	}
+	_ = t.conn.end()
 }
 
 // bounded bounds how long the client may take for a piece of an answer that takes room meanwhile.
@@ -194,6 +210,9 @@ func (t *teller) WriteHeader(code int) {
 	}
 	t.code = code
 	t.ResponseWriter.WriteHeader(code)
+	if code != http.StatusSwitchingProtocols {
+		t.conn.gather()
+	}
 }
 
 // Unwrap is for http.ResponseController.

@@ -52,10 +52,11 @@ func Listen(ctx context.Context, p *Proxy, metrics prometheus.Gatherer, address,
 		return nil, fmt.Errorf("the API is served on loopback only, as 127.0.0.1:8080, not on %q", address)
 	}
 	s := &Server{proxy: p, metrics: metrics}
-	var err error
-	if s.api, err = new(net.ListenConfig).Listen(ctx, "tcp", address); err != nil {
+	api, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
 		return nil, fmt.Errorf("listening for the API: %w", err)
 	}
+	s.api = gatheringListener{api}
 	if health == "" {
 		return s, nil
 	}
@@ -103,6 +104,7 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) apiServer() *http.Server {
 	return &http.Server{
 		Handler: s.proxy, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerLimit, ErrorLog: libraryLog(s.proxy.log),
+		ConnContext: withGathering,
 	}
 }
 

@@ -47,11 +47,11 @@ func newUpstream(config *rest.Config) (*upstream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the API server: %w", err)
 	}
-	documents, err := transportFor(config, documentBuffer)
+	documents, err := transportFor(config)
 	if err != nil {
 		return nil, err
 	}
-	streams, err := transportFor(config, streamBuffer)
+	streams, err := transportFor(config)
 	if err != nil {
 		return nil, err
 	}
@@ -62,15 +62,12 @@ func newUpstream(config *rest.Config) (*upstream, error) {
 	return &upstream{base: base, documents: documents, streams: streams, upgrades: upgrades}, nil
 }
 
-// How much of an answer may wait for a client that does not read, in bytes; the library's own is 4 MiB. The server stops whenever
-// so much is under way, which has to be rare while a list of some 10 MB is read.
-const (
-	streamBuffer   = 64 << 10
-	documentBuffer = 256 << 10
-)
+// streamBuffer is how much of an answer may wait for a client that does not read, in bytes; the library's own is 4 MiB. The server
+// may send all of it as one frame: each wakes the proxy.
+const streamBuffer = 64 << 10
 
 // transportFor makes a transport that nobody else has.
-func transportFor(config *rest.Config, buffer int) (http.RoundTripper, error) {
+func transportFor(config *rest.Config) (http.RoundTripper, error) {
 	own := rest.CopyConfig(config)
 	// A transport with a dialer of its own is not shared.
 	own.Dial = dial
@@ -78,16 +75,16 @@ func transportFor(config *rest.Config, buffer int) (http.RoundTripper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("setting up the transport to the API server: %w", err)
 	}
-	bound(through, buffer)
+	bound(through)
 	return through, nil
 }
 
 // bound has the server wait where the client does. It is done before the transport is used.
-func bound(through http.RoundTripper, buffer int) {
+func bound(through http.RoundTripper) {
 	for {
 		switch outer := through.(type) {
 		case *http.Transport:
-			outer.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: buffer}
+			outer.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer, MaxReadFrameSize: streamBuffer}
 			return
 		case utilnet.RoundTripperWrapper:
 			through = outer.WrappedRoundTripper()

@@ -95,6 +95,9 @@ func (p *Puller) Start(ctx context.Context) error {
 	return p.background.Start(ctx)
 }
 
+// Close ends the connections of a puller that is not started. It may be used again.
+func (p *Puller) Close() { p.access.close() }
+
 // Want is described at Source. Images that are wanted are never dropped from the cache.
 func (p *Puller) Want(refs []Ref) {
 	p.cache.want(refs)

@@ -1,6 +1,8 @@
 package openshiftcontrolplane
 
 import (
+	"math"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -12,7 +14,11 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/records"
+	"github.com/capstan-capi/capstan/phases/standing"
 )
+
+// Condition is what is told of one thing.
+type Condition = standing.Condition
 
 // Store keeps records in the status of their objects.
 type Store = records.OwnStatus[guards.Facts, Works, *v1alpha1.OpenShiftControlPlane]
@@ -24,11 +30,22 @@ func NewStore(c client.Client, conditions func(Snapshot) []Condition, now func()
 		func(o *v1alpha1.OpenShiftControlPlane) (*runtime.RawExtension, *[]metav1.Condition) {
 			return &o.Status.Machine, &o.Status.Conditions
 		},
-		func(s Snapshot) []metav1.Condition { return Written(conditions(s)) }, now,
+		func(s Snapshot) []metav1.Condition {
+			return standing.Written(news(conditions(s), s.Facts.Guest.Unasked))
+		}, now,
 	).With(
 		func(from, to *v1alpha1.OpenShiftControlPlane) { from.Status.DeepCopyInto(&to.Status) },
 		func(o *v1alpha1.OpenShiftControlPlane, s Snapshot) bool { return note(o, s, now()) },
 	)
+}
+
+// news are the conditions that are to be told. A process that has just started knows nothing of a guest for a moment, which is no news of
+// the guest: what was told before stays until it has been asked.
+func news(all []Condition, unasked bool) []Condition {
+	if !unasked {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(c Condition) bool { return c.Is == machine.Unknown })
 }
 
 // Standing are the facts of a pass as they are told. While an attempt is cleared away, what the status has noted of it is not: else it
@@ -45,7 +62,7 @@ func Standing(s Snapshot) guards.Facts {
 func note(o *v1alpha1.OpenShiftControlPlane, s Snapshot, now time.Time) (different bool) {
 	before := o.Status.DeepCopy()
 	record := o.Status.Machine
-	o.Status.StateStatus = Told(s.Record)
+	o.Status.StateStatus = standing.Told(s.Record)
 	o.Status.Machine = record
 	o.Status.ObservedGeneration = o.Generation
 	facts := Standing(s)
@@ -57,18 +74,47 @@ func note(o *v1alpha1.OpenShiftControlPlane, s Snapshot, now time.Time) (differe
 		yes := true
 		o.Status.Initialization.ControlPlaneInitialized = &yes // never unset
 	}
-	notePayload(o, marks)
+	noteCounts(o, facts.Counts)
+	noteVersions(o, facts.Guest)
+	notePayload(o, marks, facts.Payload.NotAfter)
 	noteBootstrap(o, facts, now)
 	return !equality.Semantic.DeepEqual(before, &o.Status)
 }
 
-// notePayload says of which frozen inputs the payload is.
-func notePayload(o *v1alpha1.OpenShiftControlPlane, marks guards.Marks) {
+// noteCounts says how many control-plane Machines there are, for Cluster API and the scale subresource.
+func noteCounts(o *v1alpha1.OpenShiftControlPlane, c guards.Counts) {
+	if !c.Known {
+		return
+	}
+	count := func(n int) *int32 {
+		n32 := int32(min(n, math.MaxInt32))
+		return &n32
+	}
+	s := &o.Status
+	s.Selector = c.Selector
+	s.Replicas, s.ReadyReplicas, s.AvailableReplicas, s.UpToDateReplicas = count(c.Replicas), count(c.Ready), count(c.Available), count(c.UpToDate)
+}
+
+// noteVersions says what the guest has told last of its versions.
+func noteVersions(o *v1alpha1.OpenShiftControlPlane, guest guards.Guest) {
+	if guest.Version != "" {
+		o.Status.Version = guest.Version
+	}
+	if guest.DistributionVersion != "" {
+		o.Status.DistributionVersion = guest.DistributionVersion
+	}
+}
+
+// notePayload says of which frozen inputs the payload is, and until when machines can be started with it.
+func notePayload(o *v1alpha1.OpenShiftControlPlane, marks guards.Marks, notAfter time.Time) {
 	switch {
 	case marks.Inputs == "":
 		o.Status.Payload = nil
 	case o.Status.Payload == nil || o.Status.Payload.Digest != marks.Inputs:
 		o.Status.Payload = &v1alpha1.PayloadStatus{Digest: marks.Inputs, Engine: o.Spec.Ignition.Engine}
+	}
+	if o.Status.Payload != nil && !notAfter.IsZero() {
+		o.Status.Payload.NotAfter = standing.Second(notAfter)
 	}
 }
 
@@ -88,10 +134,10 @@ func noteBootstrap(o *v1alpha1.OpenShiftControlPlane, facts guards.Facts, now ti
 		b.MachineRef.UID = marks.Bootstrap
 	}
 	if marks.Finished && b.CompletedAt == nil {
-		b.CompletedAt = second(now)
+		b.CompletedAt = standing.Second(now)
 	}
 	if marks.Finished && b.DeletedAt == nil && !facts.Object.Retain && guards.BootstrapIsGone.Answer(facts).Truth == machine.Yes {
-		b.DeletedAt = second(now)
+		b.DeletedAt = standing.Second(now)
 	}
 	o.Status.Bootstrap = b
 }

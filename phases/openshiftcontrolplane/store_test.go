@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -114,5 +115,43 @@ func TestStore_leaves_alone_what_it_cannot_tell(t *testing.T) {
 	got := k.pass(guards.Bootstrapping, func(f *guards.Facts) { *f = guards.Facts{} }).Status
 	if got.Payload == nil || got.Bootstrap == nil {
 		t.Errorf("nothing was seen, and the status says %+v", got)
+	}
+}
+
+func TestStore_tells_how_many_Machines_there_are_once_that_is_known(t *testing.T) {
+	k := newKept(t)
+	counts := func(c guards.Counts) v1alpha1.OpenShiftControlPlaneStatus {
+		t.Helper()
+		return k.pass(guards.Settling, func(f *guards.Facts) { f.Counts = c }).Status
+	}
+	if got := counts(guards.Counts{}); got.Replicas != nil || got.Selector != "" {
+		t.Errorf("nobody has counted, and the status says %+v", got)
+	}
+	got := counts(guards.Counts{Known: true, Selector: "a=b", Replicas: 3, Ready: 2, Available: 1})
+	if got.Selector != "a=b" || *got.Replicas != 3 || *got.ReadyReplicas != 2 || *got.AvailableReplicas != 1 || *got.UpToDateReplicas != 0 {
+		t.Errorf("the status says %+v", got)
+	}
+	if got := counts(guards.Counts{}); got.Replicas == nil || *got.Replicas != 3 {
+		t.Errorf("what was counted is gone: %+v", got)
+	}
+}
+
+func TestStore_keeps_what_it_told_of_a_guest_until_a_process_that_starts_has_asked_it(t *testing.T) {
+	k := newKept(t)
+	k.store = NewStore(k.client, func(s Snapshot) []Condition {
+		return []Condition{{Type: "Available", Is: guards.GuestIsHealthy.Answer(Standing(s)).Truth, Reason: "Told"}}
+	}, func() time.Time { return k.now })
+	healthy := guards.Guest{API: true, Known: true, Operators: guards.Tally{Known: true, Wanted: 1, Done: 1}}
+	of := func(guest guards.Guest) func(*guards.Facts) { return func(f *guards.Facts) { f.Guest = guest } }
+	before := k.pass(guards.Installed, of(healthy))
+	if c := before.Status.Conditions; len(c) != 1 || c[0].Status != metav1.ConditionTrue {
+		t.Fatalf("of a healthy guest it says %+v", c)
+	}
+	k.now = k.now.Add(time.Hour)
+	if after := k.pass(guards.Installed, of(guards.Guest{Unasked: true})); after.ResourceVersion != before.ResourceVersion {
+		t.Errorf("it writes %+v of a guest that was not asked", after.Status.Conditions)
+	}
+	if after := k.pass(guards.Installed, of(guards.Guest{APIProblem: "no answer"})); after.Status.Conditions[0].Status != metav1.ConditionUnknown {
+		t.Errorf("it says %+v of a guest that does not answer", after.Status.Conditions)
 	}
 }

@@ -121,3 +121,11 @@ func Leaked(w Works) int {
 	}
 	return 0
 }
+
+// Expiring counts a kubeconfig that does not last much longer.
+func Expiring(w Works) int {
+	if k := w.Facts().Kubeconfig; k.Known && k.Expiring {
+		return 1
+	}
+	return 0
+}

@@ -23,6 +23,8 @@ func (p *Pass) compare(ctx context.Context) (guards.Tally, error) {
 			count(&t, false, c.name()+" has no counterpart at the source")
 		case c.target == nil:
 			count(&t, false, c.name()+" has no copy")
+		case c.isDying():
+			count(&t, false, c.dyingText())
 		default:
 			parts := differing(p.sides.essenceOfSource(c), p.sides.essenceOfTarget(c))
 			count(&t, len(parts) == 0, fmt.Sprintf("%s differs in %v", c.name(), parts))

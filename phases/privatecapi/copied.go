@@ -1,6 +1,7 @@
 package privatecapi
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,6 +34,25 @@ func isInfrastructureCluster(k Kind) bool {
 	return strings.HasPrefix(k.Group, "infrastructure.") && strings.HasSuffix(k.Kind, "Cluster")
 }
 
+// dying is the error of a source that is being deleted, by the garbage collector or behind the fence, and whose copy is not: whoever
+// wanted that would wait in vain.
+func (s *sides) dying() error {
+	for _, c := range s.couples {
+		if c.isDying() {
+			return machine.Terminal(errors.New(c.dyingText()))
+		}
+	}
+	return nil
+}
+
+func (c couple) isDying() bool {
+	return c.source != nil && c.target != nil && c.source.GetDeletionTimestamp() != nil && c.target.GetDeletionTimestamp() == nil
+}
+
+func (c couple) dyingText() string {
+	return c.name() + " is terminating at the source, and its copy is not: delete that too if it is to go"
+}
+
 // sourceCounts is the error of a source that may be all there is: something of it was never copied, as where somebody has put or
 // changed what stands beside the lock, or the target has lost a Cluster.
 func (s *sides) sourceCounts() error {
@@ -52,7 +72,7 @@ func (s *sides) sourceCounts() error {
 // isLost says that a Cluster, or what it stands for at a cloud, is gone at the target though nobody is deleting it there.
 func (s *sides) isLost(c couple) bool {
 	if isCluster(c.kinds.source) {
-		return !c.isCopy()
+		return !c.isPair()
 	}
 	return isInfrastructureCluster(c.kinds.source) && c.target == nil && !slices.ContainsFunc(s.couples, func(other couple) bool {
 		return isCluster(other.kinds.source) && other.target != nil && other.target.GetDeletionTimestamp() != nil

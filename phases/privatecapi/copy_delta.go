@@ -75,6 +75,9 @@ func (s *sides) catchUp(c couple) []*Write {
 	if !s.hasStatus(c) {
 		return []*Write{s.statusBack(c)}
 	}
+	if !c.isPair() { // it was replaced by another of its name, which is deleted as its copy
+		return []*Write{annotate(c.kinds.source, c.source, map[string]any{guards.CopiedToAnnotation: string(c.target.GetUID())})}
+	}
 	if c.target.GetDeletionTimestamp() != nil && c.source.GetDeletionTimestamp() == nil {
 		return []*Write{deletionOf(c.kinds.source, c.source)}
 	}

@@ -39,6 +39,7 @@ func (p *Pass) legacyOff() map[string]any {
 func (p *Pass) restage(stage guards.Stage, reason guards.Reason) *Write {
 	companion := p.facts.Marks.Companion
 	companion.Stage, companion.Reason = stage, reason
+	companion.Ran = companion.Ran || stage != guards.Moving && stage != guards.Undone
 	return p.mark(map[string]any{guards.CompanionAnnotation: companion.Text(), guards.MigrationAnnotation: guards.MarkTrue})
 }
 

@@ -12,25 +12,22 @@ import (
 const lookAgain = time.Minute
 
 // InspectSides leaves the mark of the side that has the objects. What a move without a lock has left on these is put back before its
-// fence goes. Where both sides have objects, nobody can tell which of them count.
+// fence goes. Where both sides have objects, nobody can tell which of them count. See [guards.SideFor].
 func (p *Pass) InspectSides(ctx context.Context) (machine.Result, error) {
-	if p.facts.Marks.Locked() || !p.facts.Standard.Known || !p.facts.Private.Known {
-		return machine.Result{LookAgain: lookAgain}, nil
-	}
-	standard, private := p.facts.Standard.Objects > 0, p.facts.Private.Objects > 0
 	var plan []*Write
-	switch {
-	case standard && private && p.facts.Marks.Failed == "":
-		plan = []*Write{p.mark(map[string]any{guards.FailedAnnotation: string(guards.AmbiguousState)})}
-	case standard && private:
-	case standard:
+	switch side, known := guards.SideFor(p.facts); {
+	case known && side == guards.ToStandard:
 		marks := p.legacyOn()
 		marks[guards.PrivateTypesAnnotation] = nil
 		plan = p.alone(Standard, marks)
-	default:
+	case known:
 		marks := p.legacyOff()
 		marks[guards.PrivateTypesAnnotation] = guards.MarkTrue
 		plan = p.alone(Private, marks)
+	case !p.facts.Marks.Locked() && p.facts.Standard.Objects > 0 && p.facts.Private.Objects > 0 && p.facts.Marks.Failed == "":
+		plan = []*Write{p.mark(map[string]any{guards.FailedAnnotation: string(guards.AmbiguousState)})}
+	default:
+		return machine.Result{LookAgain: lookAgain}, nil
 	}
 	result, err := p.send(ctx, "putting the marks right", plan...)
 	if err == nil && result.LookAgain == 0 {

@@ -79,13 +79,12 @@ func (p *Pass) look(ctx context.Context) (guards.Facts, error) {
 		Seen: true, Cluster: clusterOf(p.Hosted), Marks: guards.MarksOf(p.Hosted.GetAnnotations()),
 		Programme: p.programme(programme, clusters), Then: then,
 	}
-	p.facts.Cluster.SharedWith = sharedWith(p.Hosted, clusters)
 	p.noteRefusal()
 	p.facts.Turn = p.turn(clusters)
 	p.facts.Checks = p.checked()
 	p.tellRefusal()
-	if n.inside {
-		err = p.lookInside(ctx, n)
+	if p.facts.Cluster.SharedWith = p.sharedWith(clusters); n.inside {
+		err = p.lookInside(ctx, n, clusters)
 		return p.facts, err
 	}
 	label, err := p.Fences(ctx, p.facts.Cluster.ControlPlane)
@@ -110,11 +109,16 @@ func clusterOf(o *unstructured.Unstructured) guards.Cluster {
 }
 
 // sharedWith names another HostedCluster whose control plane has the namespace of that of this one, empty for none: a-b of namespace
-// clusters and b of namespace clusters-a do.
-func sharedWith(hosted *unstructured.Unstructured, all []*unstructured.Unstructured) string {
-	of := clusterOf(hosted).ControlPlane
+// clusters and b of namespace clusters-a do. Once the namespace is fenced in the name of our move, one that was created later does not
+// count: whoever may create it may not hold a move up.
+func (p *Pass) sharedWith(all []*unstructured.Unstructured) string {
+	of, began := p.facts.Cluster.ControlPlane, time.Time{}
+	if p.namespace != nil && p.stage() != guards.NoStage && p.facts.Fence.Label != guards.NoFence && !p.facts.Fence.Other {
+		began = Started(p.facts.Marks.Companion)
+	}
 	for _, other := range all {
-		if KeyOf(other) != KeyOf(hosted) && clusterOf(other).ControlPlane == of {
+		late := !began.IsZero() && !other.GetCreationTimestamp().Time.Before(began)
+		if KeyOf(other) != p.Key && clusterOf(other).ControlPlane == of && !late {
 			return string(KeyOf(other))
 		}
 	}
@@ -141,7 +145,7 @@ func (p *Pass) programme(o *unstructured.Unstructured, clusters []*unstructured.
 }
 
 // lookInside looks at the namespace of the control plane.
-func (p *Pass) lookInside(ctx context.Context, n needs) error {
+func (p *Pass) lookInside(ctx context.Context, n needs, clusters []*unstructured.Unstructured) error {
 	namespace, err := p.API.Get(ctx, Namespaces, "", p.facts.Cluster.ControlPlane)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -152,6 +156,7 @@ func (p *Pass) lookInside(ctx context.Context, n needs) error {
 	}
 	p.namespace = namespace
 	p.facts.Fence = p.fenced(namespace)
+	p.facts.Cluster.SharedWith = p.sharedWith(clusters)
 	if p.kinds, err = p.API.Kinds(ctx); err != nil {
 		return fmt.Errorf("asking which kinds of Cluster API there are: %w", err)
 	}
@@ -159,7 +164,7 @@ func (p *Pass) lookInside(ctx context.Context, n needs) error {
 	if p.sides, err = p.sidesIn(ctx, p.kinds, source, namespace.GetName()); err != nil {
 		return err
 	}
-	p.sides.move = p.move()
+	p.sides.move, p.sides.ran = p.move(), p.ran()
 	if p.workloads, err = p.workloadsIn(ctx, namespace.GetName()); err != nil {
 		return err
 	}

@@ -37,6 +37,8 @@ func (p *Pass) health() guards.Tally {
 	for _, c := range p.sides.couples {
 		switch {
 		case c.source == nil:
+		case c.isDying():
+			count(&t, false, c.dyingText())
 		case c.target != nil:
 			lost := worse(c.source, c.target)
 			count(&t, lost == "", c.name()+" is worse off than before: "+lost)

@@ -54,7 +54,7 @@ func (s *sides) eachCluster(target bool, write func(Kind, *unstructured.Unstruct
 	var plan []*Write
 	for _, c := range s.couples {
 		kind, o := c.kind(target), c.of(target)
-		if o != nil && isCluster(kind) {
+		if o != nil && isCluster(kind) && !(target && s.isStranger(c)) {
 			if w := write(kind, o); w != nil {
 				plan = append(plan, w)
 			}

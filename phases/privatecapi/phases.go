@@ -183,6 +183,12 @@ func (p *Pass) move() string {
 	return guards.MoveOf(p.facts.Marks.Companion.ID, p.stage())
 }
 
+// ran says that the target runs, or may have.
+func (p *Pass) ran() bool {
+	c := p.facts.Marks.Companion
+	return c.Ran || c.Stage == guards.Live || c.Stage == guards.Committed || c.Stage == guards.Undoing
+}
+
 // stage says how far the move has come, none where the lock is not ours.
 func (p *Pass) stage() guards.Stage {
 	if !p.facts.Marks.Companion.IsOf(p.Installation) {

@@ -8,7 +8,7 @@ import (
 )
 
 // RemoveCopies takes the copies away once they own nothing any more. What has no counterpart at the source, and is not going by
-// itself, stays: nobody can tell whose it is.
+// itself, stays: nobody can tell whose it is. Of a move whose target never ran it was never ours, and the move ends without it.
 func (p *Pass) RemoveCopies(ctx context.Context) (machine.Result, error) {
 	if p.lacksLock() {
 		return p.send(ctx, "")
@@ -17,7 +17,7 @@ func (p *Pass) RemoveCopies(ctx context.Context) (machine.Result, error) {
 		return p.send(ctx, "giving dependents their owners back", plan...)
 	}
 	for _, c := range p.sides.couples {
-		if c.target != nil && !c.isCopy() && c.target.GetDeletionTimestamp() == nil {
+		if c.target != nil && !c.isPair() && !p.sides.isStranger(c) && c.target.GetDeletionTimestamp() == nil {
 			return machine.Result{}, machine.Terminal(errors.New(nameOf(c.target) + " is at the target, and has no counterpart at the source: it is not deleted, since it may be all there is of it"))
 		}
 	}

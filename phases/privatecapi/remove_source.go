@@ -41,7 +41,7 @@ func (s *sides) removal(target bool) []*Write {
 	var plan []*Write
 	for i := len(s.couples) - 1; i >= 0; i-- {
 		o, kind := s.couples[i].of(target), s.couples[i].kind(target)
-		if o != nil {
+		if o != nil && !(target && s.isStranger(s.couples[i])) {
 			plan = append(plan, remove(kind, o))
 		}
 	}

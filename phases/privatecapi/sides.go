@@ -97,10 +97,17 @@ type couple struct {
 	source, target *unstructured.Unstructured
 }
 
-// isCopy says that the target was made for the source, or the source for the target.
+// isCopy says that the target was made for the source.
 func (c couple) isCopy() bool {
-	return c.source != nil && c.target != nil &&
-		(c.target.GetAnnotations()[guards.MigratedFromAnnotation] == string(c.source.GetUID()) || c.source.GetAnnotations()[guards.MigratedFromAnnotation] == string(c.target.GetUID()))
+	return c.source != nil && c.target != nil && c.target.GetAnnotations()[guards.MigratedFromAnnotation] == string(c.source.GetUID())
+}
+
+// isPair says that the target is the copy of the source, or that the source was brought to where the target was that was born there.
+func (c couple) isPair() bool { return c.isCopy() || c.source != nil && c.target != nil && c.isNoted() }
+
+// isStranger says that the target was there before the move, or came behind the fence: nothing there runs yet that could have made it.
+func (s *sides) isStranger(c couple) bool {
+	return !s.ran && c.target != nil && !c.isPair() && c.target.GetAnnotations()[guards.MigratedByAnnotation] == ""
 }
 
 // name is the couple for people.
@@ -116,8 +123,9 @@ func nameOf(o *unstructured.Unstructured) string { return o.GetKind() + " " + o.
 // sides are all objects of Cluster API of a hosted cluster.
 type sides struct {
 	source Side
-	// move names the move that copies are made by, and its stage.
+	// move names the move that copies are made by, and its stage; ran says that the target runs, or may have.
 	move string
+	ran  bool
 	// couples are ordered: owners first.
 	couples []couple
 	// alone are objects of kinds that the other side does not have.

@@ -25,7 +25,7 @@ func (p *Pass) TakeLock(ctx context.Context) (machine.Result, error) {
 		if taken, result, err := p.takeLease(ctx); !taken || err != nil {
 			return result, err
 		}
-		move := guards.MigrationID(p.Installation, p.Now().UTC().Format(moveForm))
+		move := guards.MigrationID(p.Installation, p.Now().UTC().Format(moveForm), p.direction())
 		companion := guards.Companion{ID: move, Direction: p.direction(), Stage: guards.Moving}
 		result, err := p.send(ctx, "locking", patchOf(HostedClusters, p.Hosted, map[string]any{"metadata": map[string]any{
 			"annotations": map[string]any{guards.MigrationAnnotation: guards.MarkTrue, guards.CompanionAnnotation: companion.Text()},

@@ -40,12 +40,24 @@ func (s *sides) side(target bool) guards.Side {
 	}
 	for _, c := range s.couples {
 		o, kind := c.of(target), c.kind(target)
-		if o == nil || !isCluster(kind) {
+		if o != nil && o.GetDeletionTimestamp() != nil {
+			f.Terminating++
+		}
+		stranger := target && s.isStranger(c)
+		if stranger {
+			f.Strangers++
+		}
+		if o == nil || stranger || !isCluster(kind) {
 			continue
 		}
 		f.Paused = f.Paused && isPaused(o)
 		if _, kept := o.GetAnnotations()[PriorPause]; kept {
 			f.Restored = false
+		}
+	}
+	for _, o := range s.alone {
+		if target && !s.ran && SideOf(groupOf(o.GetAPIVersion())) != s.source {
+			f.Strangers++
 		}
 	}
 	return f
@@ -108,7 +120,7 @@ func (p *Pass) gone(target bool) guards.Tally {
 	}
 	left := 0
 	for _, c := range p.sides.couples {
-		if o := c.of(target); o != nil {
+		if o := c.of(target); o != nil && !(target && p.sides.isStranger(c)) {
 			left++
 			count(&t, false, nameOf(o))
 		}

@@ -133,11 +133,22 @@ func (p *Pass) condition(o *unstructured.Unstructured, r machine.Record) *Write 
 // Started is when a move began, by its id; zero if that does not say.
 func Started(c guards.Companion) time.Time {
 	_, move, _ := strings.Cut(c.ID, "/")
+	move, _, _ = strings.Cut(move, "/")
 	at, err := time.Parse(moveForm, move)
 	if err != nil {
 		return time.Time{}
 	}
 	return at
+}
+
+// LockedFor counts from when the move began by its id: the lock outlives the process.
+func (p *Pass) LockedFor() time.Duration {
+	c := p.facts.Marks.Companion
+	began := Started(c)
+	if began.IsZero() || !c.IsOf(p.Installation) {
+		return 0
+	}
+	return p.Now().Sub(began)
 }
 
 // moveForm is how the time at which a move began tells it apart.

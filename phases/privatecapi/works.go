@@ -16,6 +16,8 @@ import (
 type Works interface {
 	// Facts are what the pass has seen.
 	Facts() guards.Facts
+	// LockedFor is for how long a move of ours has locked the HostedCluster, zero where none has.
+	LockedFor() time.Duration
 
 	// Classify marks a HostedCluster that has no mark, see [guards.MarkFor].
 	Classify(context.Context) (machine.Result, error)
@@ -85,7 +87,7 @@ var (
 var (
 	Classify = work("Classify", "sets the mark of the old operator on a HostedCluster without any that was created up to the enablement of the programme, and the mark of the new one on a later one. Writes: HostedCluster.",
 		Works.Classify, writesCluster, guards.Classifying)
-	InspectSides = work("InspectSides", "looks at both sides. Only private objects, or none: leaves the mark of private types alone. Only standard ones: leaves scope legacy alone. Objects on both sides: sets migration-failed. Of one side alone, puts back the components and the marks that a move has left on them and on objects, and takes off the fence, and then the finalizer. Deletes nothing. Writes: HostedCluster, Namespace, Deployment, objects of Cluster API.",
+	InspectSides = work("InspectSides", "looks at both sides. Only private objects, or none where the programme is enabled: leaves the mark of private types alone. Only standard ones: leaves scope legacy alone. Objects on both sides: sets migration-failed. Of one side alone, puts back the components and the marks that a move has left on them and on objects, and takes off the fence, and then the finalizer. Deletes nothing. Writes: HostedCluster, Namespace, Deployment, objects of Cluster API.",
 		Works.InspectSides, slices.Concat([]string{"HostedCluster", "Namespace"}, writesWorkloads, writesObjects), guards.Ambiguous)
 )
 

@@ -19,6 +19,9 @@ func (p *Pass) WriteCommit(ctx context.Context) (machine.Result, error) {
 	if err := p.sides.sourceCounts(); err != nil {
 		return machine.Result{}, err
 	}
+	if err := p.sides.dying(); err != nil {
+		return machine.Result{}, err
+	}
 	if p.sourceChanged() {
 		return machine.Result{}, machine.Terminal(errors.New("the source is not what it was when it was counted: somebody has written to it behind the fence, and a commit would delete that"))
 	}

@@ -23,8 +23,8 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// objectOf is the object that a key is of: namespace/name, or the name of an object without a namespace.
-func objectOf(key machine.Key) client.ObjectKey {
+// ObjectOf is the object that a key is of: namespace/name, or the name of an object without a namespace.
+func ObjectOf(key machine.Key) client.ObjectKey {
 	if namespace, name, in := strings.Cut(string(key), "/"); in {
 		return client.ObjectKey{Namespace: namespace, Name: name}
 	}

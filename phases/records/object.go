@@ -29,6 +29,8 @@ type objects[O client.Object] struct {
 	// they are read again, and a write from a copy that is too old is refused by the API server.
 	loaded, written map[machine.Key]O
 	wroteAt         map[machine.Key]time.Time
+	// last are the versions of the last writes.
+	last map[machine.Key]string
 }
 
 func newObjects[O client.Object](c client.Client, blank func() O, put func(from, to O)) *objects[O] {
@@ -36,13 +38,13 @@ func newObjects[O client.Object](c client.Client, blank func() O, put func(from,
 		err := c.Status().Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 		return after, err
 	}
-	return &objects[O]{client: c, blank: blank, put: put, send: patch, loaded: map[machine.Key]O{}, written: map[machine.Key]O{}, wroteAt: map[machine.Key]time.Time{}}
+	return &objects[O]{client: c, blank: blank, put: put, send: patch, loaded: map[machine.Key]O{}, written: map[machine.Key]O{}, wroteAt: map[machine.Key]time.Time{}, last: map[machine.Key]string{}}
 }
 
 // load reads the object of a key, the newest copy that is known.
 func (s *objects[O]) load(ctx context.Context, key machine.Key) (object O, found bool, err error) {
 	object = s.blank()
-	err = s.client.Get(ctx, objectOf(key), object)
+	err = s.client.Get(ctx, ObjectOf(key), object)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if apierrors.IsNotFound(err) {
@@ -91,7 +93,7 @@ func (s *objects[O]) save(ctx context.Context, key machine.Key, change func(O) (
 	s.put(after, written)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.written[key], s.wroteAt[key] = written, time.Now()
+	s.written[key], s.wroteAt[key], s.last[key] = written, time.Now(), after.GetResourceVersion()
 	return nil
 }
 
@@ -107,4 +109,5 @@ func (s *objects[O]) drop(key machine.Key) {
 	delete(s.loaded, key)
 	delete(s.written, key)
 	delete(s.wroteAt, key)
+	delete(s.last, key)
 }

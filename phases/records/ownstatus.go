@@ -85,6 +85,27 @@ func (s *OwnStatus[F, E, O]) Save(ctx context.Context, key machine.Key, shot mac
 	})
 }
 
+// Wrote says that the last write of an instance by this process has led to a version of its object. Lost, an own write is taken for
+// somebody else's.
+func (s *OwnStatus[F, E, O]) Wrote(key machine.Key, resourceVersion string) bool {
+	s.objects.mu.Lock()
+	defer s.objects.mu.Unlock()
+	return resourceVersion != "" && s.objects.last[key] == resourceVersion
+}
+
+// Took says that the machine itself has written to the object of a pass under way beside its status, such as a mark, in a request that
+// was bound to a version: if that is the one that the pass has loaded, nobody else has written meanwhile, and what is stored now is
+// what the pass saves to.
+func (s *OwnStatus[F, E, O]) Took(key machine.Key, before string, after O) {
+	s.objects.mu.Lock()
+	defer s.objects.mu.Unlock()
+	if loaded, under := s.objects.loaded[key]; under && loaded.GetUID() == after.GetUID() && loaded.GetResourceVersion() == before {
+		loaded.SetResourceVersion(after.GetResourceVersion())
+		loaded.SetAnnotations(after.GetAnnotations())
+		loaded.SetFinalizers(after.GetFinalizers())
+	}
+}
+
 // Forget lets go of what is remembered of an instance whose object is gone; its record went with it.
 func (s *OwnStatus[F, E, O]) Forget(_ context.Context, key machine.Key) (time.Duration, error) {
 	s.objects.forget(key)

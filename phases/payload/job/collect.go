@@ -15,6 +15,10 @@ import (
 const (
 	// configMost is how large a config may be that the installer has written, in bytes.
 	configMost = 16 << 20
+	// LogKey is where a result's Secret has the end of the log of an attempt that has failed, without what is secret. It has no
+	// config then.
+	LogKey = "log"
+
 	// resultMost is how large the Secret of a result may be.
 	resultMost = 1<<20 - 1024
 )

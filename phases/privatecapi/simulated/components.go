@@ -133,6 +133,9 @@ func (c controllers) write(verb phases.Verb, k phases.Kind, o *unstructured.Unst
 func (c controllers) reconcile() {
 	for _, cluster := range c.all("clusters") {
 		status, _, _ := unstructured.NestedMap(cluster.Object, "status")
+		if status == nil {
+			status = map[string]any{}
+		}
 		status["observedGeneration"] = cluster.GetGeneration()
 		cluster.Object["status"] = status
 		c.write(phases.Replace, kind("clusters", c.side), cluster, true)

@@ -81,7 +81,6 @@ func (w *World) Said() []string {
 
 // TakeAway has people take the finalizers off all objects of a side, and delete them without what they own.
 func (w *World) TakeAway(key machine.Key, side phases.Side) error {
-	const people = "system:serviceaccount:test:people"
 	for _, at := range w.server.sorted() {
 		if at.namespace != w.namespaceOf(key) || phases.SideOf(at.group) != side {
 			continue

@@ -194,12 +194,14 @@ func (c check) harmless(mark, value string) bool {
 }
 
 // besideClusterAPI end the groups of definitions that providers bring for themselves: the Azure provider has some of Azure
-// Service Operator's.
+// Service Operator's. ownGroup is that of OpenShift clusters, whose provider is capstan-provider.
 var besideClusterAPI = []string{".azure.com"}
+
+const ownGroup = "cluster.openshift.io"
 
 // defines says that an image may bring definitions of a group.
 func defines(group string) bool {
-	return IsClusterAPI(group) || slices.ContainsFunc(besideClusterAPI, func(end string) bool { return strings.HasSuffix(group, end) })
+	return IsClusterAPI(group) || group == ownGroup || slices.ContainsFunc(besideClusterAPI, func(end string) bool { return strings.HasSuffix(group, end) })
 }
 
 // definesExpression says the same of a group that is an expression.
@@ -208,12 +210,12 @@ func definesExpression(group string) string {
 	for i, end := range besideClusterAPI {
 		ends[i] = fmt.Sprintf("%s.endsWith(%s)", group, text(end))
 	}
-	return fmt.Sprintf("(%s || %s)", clusterAPI(group), strings.Join(ends, " || "))
+	return fmt.Sprintf("(%s || %s == %s || %s)", clusterAPI(group), group, text(ownGroup), strings.Join(ends, " || "))
 }
 
 var groupRule = Rule{
 	Name: "group",
-	Doc:  "CustomResourceDefinitions are of Cluster API's groups or Azure's, and a conversion webhook is behind a Service in the providers' namespaces.",
+	Doc:  "CustomResourceDefinitions are of Cluster API's groups, Azure's or cluster.openshift.io, and a conversion webhook is behind a Service in the providers' namespaces.",
 	breaches: func(c check) []Breach {
 		if !c.is(crdKind) {
 			return nil
@@ -231,7 +233,7 @@ var groupRule = Rule{
 		}
 		breaches := read(map[string]any{"spec": spec}, crd)
 		if !defines(crd.Spec.Group) {
-			breaches = append(breaches, Breach{Path: "spec.group", Why: fmt.Sprintf("group %q is not one that providers have: Cluster API's, which end with cluster.x-k8s.io, and those ending with %s", crd.Spec.Group, strings.Join(besideClusterAPI, ", "))})
+			breaches = append(breaches, Breach{Path: "spec.group", Why: fmt.Sprintf("group %q is not one that providers have: Cluster API's, which end with cluster.x-k8s.io, %s, and those ending with %s", crd.Spec.Group, ownGroup, strings.Join(besideClusterAPI, ", "))})
 		}
 		if conversion := crd.Spec.Conversion; conversion != nil && conversion.Webhook != nil && conversion.Webhook.ClientConfig != nil {
 			client, service := conversion.Webhook.ClientConfig, ""

@@ -27,6 +27,7 @@ func TestCheck_permission_toWrite(t *testing.T) {
 		{"vmware.com", "virtualnetworks"},
 		{"vmoperator.vmware.com", "virtualmachines"},
 		{"metal3.io", "baremetalhosts"},
+		{"cluster.openshift.io", "openshiftcontrolplanes/status"},
 	} {
 		rows = append(rows, row{needed.group + " " + needed.resource, may(needed.group, needed.resource, "patch", ""), nil})
 	}

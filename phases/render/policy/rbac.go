@@ -95,9 +95,9 @@ var ResourcesWritable = []string{
 	"rbac.authorization.k8s.io/rolebindings", "rbac.authorization.k8s.io/roles", // the API server lets nobody give more than he has
 }
 
-// GroupsWritable are the groups by which providers speak with their infrastructure, and those that end with one of them after
-// a dot.
-var GroupsWritable = []string{"azure.com", "metal3.io", "vmware.com"}
+// GroupsWritable are the groups by which providers speak with their infrastructure, those that end with one of them after
+// a dot, and that of OpenShift clusters.
+var GroupsWritable = []string{"azure.com", ownGroup, "metal3.io", "vmware.com"}
 
 // definitions are the resources that may be written by the names of what providers have.
 var definitions = []string{"apiextensions.k8s.io/customresourcedefinitions", "apiextensions.k8s.io/customresourcedefinitions/status"}

@@ -14,7 +14,7 @@ const requirementKind = "apiextensions.openshift.io/CompatibilityRequirement"
 
 var requirementRule = Rule{
 	Name: "requirement",
-	Doc:  "CompatibilityRequirements are for definitions of Cluster API's groups or Azure's.",
+	Doc:  "CompatibilityRequirements are for definitions of Cluster API's groups, Azure's or cluster.openshift.io.",
 	breaches: func(c check) []Breach {
 		if !c.is(requirementKind) {
 			return nil

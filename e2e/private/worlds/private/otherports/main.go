@@ -6,40 +6,21 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	storagev1 "k8s.io/api/storage/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/selection"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/klog/v2"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/controllers/clustercache"
-	"sigs.k8s.io/cluster-api/controllers/remote"
 	"sigs.k8s.io/cluster-api/test/infrastructure/container"
-	infrav1beta1 "sigs.k8s.io/cluster-api/test/infrastructure/docker/api/v1beta1"
-	infrav1 "sigs.k8s.io/cluster-api/test/infrastructure/docker/api/v1beta2"
 	"sigs.k8s.io/cluster-api/test/infrastructure/docker/controllers"
 	infrawebhooks "sigs.k8s.io/cluster-api/test/infrastructure/docker/webhooks"
-	cloudv1 "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/cloud/api/v1alpha1"
-	inmemoryruntime "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/runtime"
 	inmemoryserver "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/server"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"github.com/capstan-capi/capstan/e2e/private/worlds/private/inmemory"
 )
 
 // ports are above those of the dev provider's own program, 19000 and 20000 to 30000,
@@ -48,7 +29,7 @@ var ports = inmemoryserver.CustomPorts{MinPort: 30001, MaxPort: 32000, DebugPort
 
 const name = "dev-provider-on-other-ports"
 
-// workers is how many objects of a kind are reconciled at a time.
+// workers is how many templates are reconciled at a time.
 const workers = 20
 
 func main() {
@@ -66,7 +47,7 @@ func main() {
 }
 
 func run(ctx context.Context, health, metrics string, server webhook.Server) error {
-	mgr, err := newManager(health, metrics, server)
+	mgr, err := inmemory.NewManager(inmemory.Options{Name: name, Health: health, Metrics: metrics, Webhooks: server})
 	if err != nil {
 		return err
 	}
@@ -86,95 +67,18 @@ func run(ctx context.Context, health, metrics string, server webhook.Server) err
 	return mgr.Start(ctx)
 }
 
-func newManager(health, metrics string, server webhook.Server) (ctrl.Manager, error) {
-	scheme, err := schemeOf(clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, infrav1beta1.AddToScheme, infrav1.AddToScheme, clusterv1.AddToScheme)
-	if err != nil {
-		return nil, err
-	}
-	named, err := labels.NewRequirement(clusterv1.ClusterNameLabel, selection.Exists, nil)
-	if err != nil {
-		return nil, err
-	}
-	cfg, err := ctrl.GetConfig()
-	if err != nil {
-		return nil, err
-	}
-	cfg.QPS, cfg.Burst, cfg.UserAgent = 100, 200, remote.DefaultClusterAPIUserAgent(name)
-	return ctrl.NewManager(cfg, ctrl.Options{
-		Scheme:                 scheme,
-		HealthProbeBindAddress: health,
-		Metrics:                metricsserver.Options{BindAddress: metrics},
-		WebhookServer:          server,
-		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
-			&corev1.Secret{}: {Label: labels.NewSelector().Add(*named)},
-		}},
-		Client: client.Options{Cache: &client.CacheOptions{
-			DisableFor: []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}}, Unstructured: true,
-		}},
-	})
-}
-
-func schemeOf(add ...func(*runtime.Scheme) error) (*runtime.Scheme, error) {
-	scheme := runtime.NewScheme()
-	var problems []error
-	for _, kinds := range add {
-		problems = append(problems, kinds(scheme))
-	}
-	return scheme, errors.Join(problems...)
-}
-
 func addReconcilers(ctx context.Context, mgr ctrl.Manager) error {
-	clusters, err := clusterCache(ctx, mgr)
+	memory, err := inmemory.NewMemory(ctx, os.Getenv("POD_IP"), ports)
 	if err != nil {
 		return err
 	}
-	kinds, err := schemeOf(cloudv1.AddToScheme, corev1.AddToScheme, appsv1.AddToScheme, rbacv1.AddToScheme, storagev1.AddToScheme,
-		apiextensionsv1.AddToScheme, policyv1.AddToScheme)
-	if err != nil {
+	if err := memory.AddReconcilers(ctx, mgr, name, mgr.GetClient()); err != nil {
 		return err
 	}
-	memory := inmemoryruntime.NewManager(kinds)
-	if err := memory.Start(ctx); err != nil {
-		return err
-	}
-	mux, err := inmemoryserver.NewWorkloadClustersMux(memory, os.Getenv("POD_IP"), ports)
-	if err != nil {
-		return err
-	}
-	// The reconcilers want one; nothing of it is used by the in-memory backend.
 	engine, err := container.NewDockerClient()
 	if err != nil {
 		return err
 	}
-	options := controller.Options{MaxConcurrentReconciles: workers, ReconciliationTimeout: time.Minute}
-	machines := &controllers.DevMachineReconciler{
-		Client: mgr.GetClient(), ContainerRuntime: engine, ClusterCache: clusters, InMemoryManager: memory, APIServerMux: mux,
-	}
-	if err := machines.SetupWithManager(ctx, mgr, options); err != nil {
-		return err
-	}
-	infrastructure := &controllers.DevClusterReconciler{
-		Client: mgr.GetClient(), ContainerRuntime: engine, InMemoryManager: memory, APIServerMux: mux,
-	}
-	if err := infrastructure.SetupWithManager(ctx, mgr, options); err != nil {
-		return err
-	}
 	templates := &controllers.DevMachineTemplateReconciler{Client: mgr.GetClient(), ContainerRuntime: engine}
-	return templates.SetupWithManager(ctx, mgr, options)
-}
-
-func clusterCache(ctx context.Context, mgr ctrl.Manager) (clustercache.ClusterCache, error) {
-	secrets, err := client.New(mgr.GetConfig(), client.Options{
-		HTTPClient: mgr.GetHTTPClient(), Cache: &client.CacheOptions{Reader: mgr.GetCache()},
-	})
-	if err != nil {
-		return nil, err
-	}
-	return clustercache.SetupWithManager(ctx, mgr, clustercache.Options{
-		SecretClient: secrets,
-		Client: clustercache.ClientOptions{
-			QPS: 20, Burst: 30, UserAgent: remote.DefaultClusterAPIUserAgent(name),
-			Cache: clustercache.ClientCacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}}},
-		},
-	}, controller.Options{MaxConcurrentReconciles: workers})
+	return templates.SetupWithManager(ctx, mgr, controller.Options{MaxConcurrentReconciles: workers, ReconciliationTimeout: time.Minute})
 }

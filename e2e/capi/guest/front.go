@@ -1,0 +1,100 @@
+package guest
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"sigs.k8s.io/cluster-api/util/certs"
+)
+
+// servingKey is that of all fronts, since to make one for each of many clusters takes long.
+var servingKey = sync.OnceValues(func() (*ecdsa.PrivateKey, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) })
+
+// authority is that of a cluster, which certifies its API server and its clients.
+type authority struct {
+	certificate *x509.Certificate
+	key         crypto.Signer
+}
+
+// front is an API server's endpoint.
+type front struct {
+	server *http.Server
+	ended  chan struct{}
+}
+
+// newFront opens the endpoint before the fake API server at a port of the loopback.
+func newFront(ctx context.Context, host string, port int32, by authority, fake int32, objects *objects) (*front, error) {
+	certificate, err := by.serving(host)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(int(port))))
+	if err != nil {
+		return nil, fmt.Errorf("opening the endpoint: %w", err)
+	}
+	clients := x509.NewCertPool()
+	clients.AddCert(by.certificate)
+	f := &front{ended: make(chan struct{}), server: &http.Server{
+		Handler:           handler{objects: objects, fake: passOn(fake)},
+		ReadHeaderTimeout: 10 * time.Second,
+		TLSConfig: &tls.Config{
+			Certificates: []tls.Certificate{*certificate}, ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: clients, MinVersion: tls.VersionTLS12,
+		},
+	}}
+	go func() {
+		defer close(f.ended)
+		_ = f.server.ServeTLS(listener, "", "") // always an error: that it was closed
+	}()
+	return f, nil
+}
+
+// close ends the endpoint and all connections, as a machine that is switched off.
+func (f *front) close() {
+	_ = f.server.Close()
+	<-f.ended
+}
+
+// serving certifies an API server at a host.
+func (a authority) serving(host string) (*tls.Certificate, error) {
+	key, err := servingKey()
+	if err != nil {
+		return nil, fmt.Errorf("making a key: %w", err)
+	}
+	names := certs.AltNames{DNSNames: []string{"localhost"}}
+	if address := net.ParseIP(host); address != nil {
+		names.IPs = append(names.IPs, address)
+	} else {
+		names.DNSNames = append(names.DNSNames, host)
+	}
+	asked := certs.Config{CommonName: "kube-apiserver", AltNames: names, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
+	signed, err := asked.NewSignedCert(key, a.certificate, a.key)
+	if err != nil {
+		return nil, fmt.Errorf("certifying the endpoint: %w", err)
+	}
+	return &tls.Certificate{Certificate: [][]byte{signed.Raw}, PrivateKey: key}, nil
+}
+
+// passOn has a fake API server answer, which knows its cluster by the port that a request names.
+func passOn(port int32) http.Handler {
+	to := &url.URL{Scheme: "https", Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port)))}
+	return &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(to) },
+		FlushInterval: -1,
+		Transport: &http.Transport{
+			TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // it is this process that serves there
+		},
+	}
+}

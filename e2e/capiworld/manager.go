@@ -1,0 +1,256 @@
+package capiworld
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/e2e/cluster"
+	"github.com/capstan-capi/capstan/e2e/harness"
+	"github.com/capstan-capi/capstan/e2e/proxy"
+)
+
+// Deployments whose managers a world runs.
+const (
+	Core = "capi-controller-manager"
+	Dev  = "capd-controller-manager"
+	// Provider is that of the provider that is proved here. It goes through a proxy, so that it can be ended after a write.
+	Provider = "openshift-install-controller-manager"
+)
+
+// grace is how long a manager may take to end.
+const grace = 15 * time.Second
+
+// program is what runs for a Deployment.
+type program struct {
+	// binary is below the folder of binaries.
+	binary string
+	// more are the arguments for what a process has not.
+	more func(p *place) []string
+}
+
+// place is what a process is given in place of a Pod.
+type place struct {
+	kubeconfig, certificates string
+	health, webhooks, first  int
+}
+
+// programs are by the name of their Deployment. No process has a namespace to keep a Lease in, as Cluster API's managers find it.
+var programs = map[string]program{
+	Core: {"capi/core", func(p *place) []string {
+		return []string{
+			"--kubeconfig=" + p.kubeconfig, "--leader-elect=false", "--diagnostics-address=0", "--health-addr=" + loopback(p.health),
+			"--webhook-port=" + strconv.Itoa(p.webhooks), "--webhook-cert-dir=" + p.certificates,
+		}
+	}},
+	Dev: {"capi/devinfra", func(p *place) []string {
+		return []string{
+			"--kubeconfig=" + p.kubeconfig, "--leader-elect=false", "--diagnostics-address=0", "--health-addr=" + loopback(p.health),
+			"--first-port=" + strconv.Itoa(p.first),
+		}
+	}},
+	Provider: {"capstan-provider", func(p *place) []string {
+		return []string{"--kubeconfig=" + p.kubeconfig, "--metrics-bind-address=0", "--health-probe-bind-address=" + loopback(p.health)}
+	}},
+}
+
+func loopback(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
+
+// Manager is the process of a Deployment, which may end and be started again.
+type Manager struct {
+	// Log is the file with everything that it wrote.
+	Log string
+	// User is the ServiceAccount that it works as.
+	User string
+
+	world *World
+	name  string
+	// between is a proxy before the API server, nil for none.
+	between *proxy.Proxy
+	command []string
+	health  int
+	process *cluster.Process
+	// ended says that it was meant to end.
+	ended bool
+}
+
+// StartManager starts what an installed Deployment would run, and waits for nothing.
+func (w *World) StartManager(ctx context.Context, deployment string) error {
+	m := w.managers[deployment]
+	if m == nil {
+		var err error
+		if m, err = w.newManager(ctx, deployment); err != nil {
+			return fmt.Errorf("making the manager of Deployment %s: %w", deployment, err)
+		}
+		w.managers[deployment] = m
+	}
+	return m.Start()
+}
+
+func (w *World) newManager(ctx context.Context, deployment string) (*Manager, error) {
+	of := &appsv1.Deployment{}
+	if err := w.API.Get(ctx, client.ObjectKey{Namespace: harness.CAPINamespace, Name: deployment}, of); err != nil {
+		return nil, err
+	}
+	pod := of.Spec.Template.Spec
+	m := &Manager{
+		world: w, name: deployment, Log: filepath.Join(w.Cluster.Dir(), deployment+".log"),
+		User: "system:serviceaccount:" + of.Namespace + ":" + pod.ServiceAccountName,
+	}
+	kubeconfig, err := m.access(of.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	p := &place{kubeconfig: kubeconfig, certificates: filepath.Join(w.Cluster.Dir(), deployment+"-certificates"), first: w.first}
+	if err := freePorts(&p.health, &p.webhooks); err != nil {
+		return nil, err
+	}
+	if err := w.mount(ctx, pod, p.certificates); err != nil {
+		return nil, err
+	}
+	m.health = p.health
+	run := programs[deployment]
+	at := max(0, slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == "manager" }))
+	// A process gets no values of fields of a Pod; those that managers ask for are these.
+	environment := []string{"env", "POD_NAMESPACE=" + of.Namespace, "POD_NAME=" + deployment, "POD_UID=" + string(of.UID), "POD_IP=127.0.0.1"}
+	m.command = slices.Concat(environment, []string{filepath.Join(w.bin, run.binary)}, arguments(pod.Containers[at]), run.more(p))
+	return m, nil
+}
+
+// arguments are those of a container, whose command may have some, too.
+func arguments(of corev1.Container) []string {
+	return slices.Concat(of.Command[min(1, len(of.Command)):], of.Args)
+}
+
+// access writes a kubeconfig of the manager's ServiceAccount, by way of the proxy where there is to be one.
+func (m *Manager) access(namespace string) (string, error) {
+	groups := []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"}
+	if m.name != Provider {
+		return m.world.Cluster.KubeconfigFor(m.User, groups...)
+	}
+	config, err := m.world.Cluster.ConfigFor(m.User, groups...)
+	if err != nil {
+		return "", err
+	}
+	if m.between, err = proxy.Start(config); err != nil {
+		return "", err
+	}
+	path := filepath.Join(m.world.Cluster.Dir(), m.name+".kubeconfig")
+	return path, harness.WriteKubeconfig(path, m.between.URL())
+}
+
+// Between is the proxy between the manager and the API server; only Provider's has one.
+func (m *Manager) Between() *proxy.Proxy { return m.between }
+
+// mount writes the Secret of the serving certificate, if the Pod mounts one.
+func (w *World) mount(ctx context.Context, pod corev1.PodSpec, folder string) error {
+	at := slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Secret != nil })
+	if at < 0 {
+		return nil
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("making the folder of a Secret: %w", err)
+	}
+	name := pod.Volumes[at].Secret.SecretName
+	return harness.Eventually(ctx, "Secret "+name, func(ctx context.Context) error {
+		kept := &corev1.Secret{}
+		if err := w.API.Get(ctx, client.ObjectKey{Namespace: harness.CAPINamespace, Name: name}, kept); err != nil {
+			return err
+		}
+		for file, content := range kept.Data {
+			if err := os.WriteFile(filepath.Join(folder, file), content, 0o600); err != nil {
+				return fmt.Errorf("writing Secret %s: %w", name, err)
+			}
+		}
+		return nil
+	})
+}
+
+// Start starts the process, which must not run, with more arguments.
+func (m *Manager) Start(more ...string) (err error) {
+	m.ended = false
+	m.process, err = m.world.Cluster.Spawn(m.name, m.Log, slices.Concat(m.command, more)...)
+	return err
+}
+
+// Ready waits until the manager says that it is.
+func (m *Manager) Ready(ctx context.Context) error {
+	return harness.Eventually(ctx, m.name+" to be ready", func(ctx context.Context) error {
+		if err := m.alive(); err != nil {
+			return err
+		}
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+loopback(m.health)+"/readyz", nil)
+		if err != nil {
+			return err
+		}
+		answer, err := (&http.Client{Timeout: 5 * time.Second}).Do(request)
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err == nil && answer.StatusCode != http.StatusOK {
+			err = fmt.Errorf("%s answers %s: %s", m.name, answer.Status, text)
+		}
+		return err
+	})
+}
+
+// Kill ends the process with SIGKILL, as a crash would, and returns when it is gone.
+func (m *Manager) Kill() {
+	m.ended = true
+	m.process.Kill()
+}
+
+// Stop asks the process to end, and returns when it has.
+func (m *Manager) Stop() error {
+	m.ended = true
+	if m.process == nil {
+		return nil
+	}
+	return m.process.Stop(grace)
+}
+
+// close stops the process, and what was before it.
+func (m *Manager) close() error {
+	err := m.Stop()
+	if m.between != nil {
+		err = errors.Join(err, m.between.Stop())
+	}
+	return err
+}
+
+// alive is an error once the process has ended, and was not meant to.
+func (m *Manager) alive() error {
+	select {
+	case <-m.process.Exited():
+		if m.ended {
+			return nil
+		}
+		return fmt.Errorf("%s has ended: %w; its log ends with\n%s", m.name, errors.Join(m.process.Failure()), m.Tail(20))
+	default:
+		return nil
+	}
+}
+
+// Tail is the end of the log.
+func (m *Manager) Tail(lines int) string {
+	log, err := os.ReadFile(m.Log)
+	if err != nil {
+		return err.Error()
+	}
+	all := strings.SplitAfter(string(log), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "")
+}

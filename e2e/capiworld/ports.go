@@ -1,0 +1,53 @@
+package capiworld
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+)
+
+// Ports of the fake API servers and of the endpoints before them are below those that Linux gives to whoever asks for any, so that an
+// endpoint that is closed stays free. Each world takes some beside each other: half of them are for the fake servers.
+const (
+	lowestPort    = 20000
+	highestPort   = 32000
+	portsOfAWorld = 1000
+)
+
+// freeRange is the first of the ports of a world. Where it looks first depends on the process, since several look at a time.
+func freeRange() (int, error) {
+	ranges := (highestPort - lowestPort) / portsOfAWorld
+	for i := range ranges {
+		first := lowestPort + (os.Getpid()+i)%ranges*portsOfAWorld
+		if free(first) && free(first+1) && free(first+portsOfAWorld/2) {
+			return first, nil
+		}
+	}
+	return 0, errors.New("no range of ports is free")
+}
+
+func free(port int) bool {
+	listener, err := net.Listen("tcp", loopback(port))
+	return err == nil && listener.Close() == nil
+}
+
+// freePorts gives each of the numbers a port of the loopback that nobody listened on a moment ago. All are held until the last is
+// found, so that no two are the same.
+func freePorts(ports ...*int) error {
+	var held []net.Listener
+	var problems []error
+	for _, port := range ports {
+		listener, err := net.Listen("tcp", loopback(0))
+		if err != nil {
+			problems = append(problems, fmt.Errorf("looking for a free port: %w", err))
+			break
+		}
+		held = append(held, listener)
+		*port = listener.Addr().(*net.TCPAddr).Port
+	}
+	for _, listener := range held {
+		problems = append(problems, listener.Close())
+	}
+	return errors.Join(problems...)
+}

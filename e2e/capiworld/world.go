@@ -1,0 +1,162 @@
+// Package capiworld is a management plane of Cluster API on which clusters of OpenShift are made: Capstan's operator installs Cluster
+// API's core, infrastructure in memory and whatever provider images a suite adds, from images that a loopback registry serves, and the
+// managers run as processes of this machine, each with the arguments and the ServiceAccount of the Deployment that was installed. What a
+// Pod has and a process has not, such as a mounted Secret or the address of a Pod, a flag more says. Webhooks are never called, since
+// what they are for is in the namespace of Cluster API and clusters are elsewhere. It makes no cluster by itself, and judges nothing.
+package capiworld
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	configv1 "github.com/openshift/api/config/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/e2e/harness"
+	"github.com/capstan-capi/capstan/e2e/providers"
+)
+
+// Options of a world.
+type Options struct {
+	// Bin is the folder that make build, make controlplane and make capi fill.
+	Bin string
+	// Dir is the folder to work in; see harness.Options.
+	Dir string
+}
+
+// World is a management plane.
+type World struct {
+	*harness.Environment
+	// API is an administrator's access, which knows the kinds of Cluster API.
+	API client.Client
+
+	bin      string
+	operator *harness.Operator
+	managers map[string]*Manager
+	// first is the first of the ports of the world's clusters, and endpoints is how many are taken.
+	first     int
+	endpoints atomic.Int32
+}
+
+// Start brings up the control plane and has Capstan install the providers; it returns when each is installed and its manager ready.
+func Start(ctx context.Context, o Options) (_ *World, err error) {
+	bin, err := filepath.Abs(o.Bin)
+	if err != nil {
+		return nil, fmt.Errorf("resolving the folder of binaries: %w", err)
+	}
+	if err := Built(bin); err != nil {
+		return nil, err
+	}
+	w := &World{bin: bin, managers: map[string]*Manager{}}
+	if w.first, err = freeRange(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.Stop())
+		}
+	}()
+	if w.Environment, err = harness.Start(ctx, harness.Options{Bin: bin, Dir: o.Dir, ServiceCA: true}); err != nil {
+		return nil, err
+	}
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), clusterv1.AddToScheme(scheme)); err != nil {
+		return nil, err
+	}
+	if w.API, err = client.New(w.Cluster.Config(), client.Options{Scheme: scheme}); err != nil {
+		return nil, fmt.Errorf("building a client: %w", err)
+	}
+	if err := w.install(ctx); err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(programs)) {
+		if err := w.StartManager(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	for _, m := range w.managers {
+		if err := m.Ready(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// Built says what is missing in the folder of binaries.
+func Built(bin string) error {
+	for _, p := range programs {
+		if _, err := os.Stat(filepath.Join(bin, p.binary)); err != nil {
+			return fmt.Errorf("looking for what `make build capi` builds: %w", err)
+		}
+	}
+	return harness.Built(bin)
+}
+
+// install has Capstan install the providers.
+func (w *World) install(ctx context.Context) error {
+	images, err := w.Push(ctx, providers.OpenShift)
+	if err != nil {
+		return err
+	}
+	if images[providers.OpenShiftInstall], err = w.pushOwn(ctx); err != nil {
+		return err
+	}
+	if err := w.Begin(ctx, harness.World{Platform: configv1.NonePlatformType, Images: images}); err != nil {
+		return err
+	}
+	if w.operator, err = w.StartOperator(harness.OperatorOptions{}); err != nil {
+		return err
+	}
+	_, err = w.Until(ctx, "the providers to be installed", harness.Settled(1))
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, w.Account(context.WithoutCancel(ctx), w.operator))
+	}
+	return nil
+}
+
+// pushOwn makes the image of the provider that is proved here, and returns its reference.
+func (w *World) pushOwn(ctx context.Context) (string, error) {
+	o := providers.Options{Dir: w.Cluster.Dir(), ManifestsGen: filepath.Join(w.bin, "manifests-gen")}
+	profile, err := providers.Own(ctx, o, filepath.Join(filepath.Dir(w.bin), "config", "default"))
+	if err != nil {
+		return "", err
+	}
+	pushed, err := providers.Push(ctx, w.Registry.Host(), []providers.Profile{profile})
+	return pushed[profile.Component], err
+}
+
+// Manager is that of a Deployment, nil if there is none.
+func (w *World) Manager(deployment string) *Manager { return w.managers[deployment] }
+
+// Endpoint is a port of the loopback at which the API of a cluster can be; no other cluster of the world gets the same.
+func (w *World) Endpoint() int { return w.first + portsOfAWorld/2 + int(w.endpoints.Add(1)) - 1 }
+
+// Alive is an error once a manager or the operator has ended by itself.
+func (w *World) Alive() error {
+	var problems []error
+	for _, m := range w.managers {
+		problems = append(problems, m.alive())
+	}
+	return errors.Join(problems...)
+}
+
+// Stop ends everything.
+func (w *World) Stop() error {
+	var problems []error
+	for _, m := range w.managers {
+		problems = append(problems, m.close())
+	}
+	if w.Environment != nil {
+		problems = append(problems, w.Environment.Stop())
+	}
+	return errors.Join(problems...)
+}

@@ -1,0 +1,219 @@
+package guest
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/clientcmd"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/certs"
+	capikubeconfig "sigs.k8s.io/cluster-api/util/kubeconfig"
+	"sigs.k8s.io/cluster-api/util/secret"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/api/v1alpha1"
+	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
+)
+
+// short is how the key of a kubeconfig is made: it takes a hundredth of the time of RSA.
+const short = capikubeconfig.KeyEncryptionAlgorithm(bootstrapv1.EncryptionAlgorithmECDSAP256)
+
+// kubeconfig is what is known of the Secret of a kubeconfig, as long as it has the same version.
+type kubeconfig struct {
+	version string
+	// ours says that it was made here; others' are used as they are.
+	ours bool
+	// notAfter is until when its certificates are valid, zero for one without.
+	notAfter time.Time
+	// server is where it leads.
+	server string
+	// wrong says why it cannot be used, empty for nothing.
+	wrong string
+}
+
+func kubeconfigKey(cluster client.ObjectKey) client.ObjectKey {
+	return client.ObjectKey{Namespace: cluster.Namespace, Name: secret.Name(cluster.Name, secret.Kubeconfig)}
+}
+
+// readKubeconfig is what is known of a Secret, read anew if it is another one than before; there is false where there is none.
+func (p *Poller) readKubeconfig(ctx context.Context, g *guest, cluster client.ObjectKey) (found kubeconfig, there bool, err error) {
+	key := kubeconfigKey(cluster)
+	is := &metav1.PartialObjectMetadata{}
+	is.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	if err := p.client.Get(ctx, key, is); apierrors.IsNotFound(err) {
+		return kubeconfig{}, false, nil
+	} else if err != nil {
+		return kubeconfig{}, false, fmt.Errorf("looking for Secret %s: %w", key.Name, err)
+	}
+	version := string(is.UID) + ":" + is.ResourceVersion
+	g.mu.Lock()
+	found = g.kubeconfig
+	g.mu.Unlock()
+	if found.version == version {
+		return found, true, nil
+	}
+	stored := &corev1.Secret{}
+	if err := p.live.Get(ctx, key, stored); apierrors.IsNotFound(err) {
+		return kubeconfig{}, false, nil
+	} else if err != nil {
+		return kubeconfig{}, false, fmt.Errorf("reading Secret %s: %w", key.Name, err)
+	}
+	found, l := kubeconfigOf(stored, g.of)
+	found.version = version
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.use(found, l)
+	return found, true, nil
+}
+
+// use has a guest spoken to by another kubeconfig. The guest is locked.
+func (g *guest) use(k kubeconfig, l *line) {
+	if g.line != nil {
+		g.line.close()
+	}
+	g.kubeconfig, g.line = k, l
+}
+
+// kubeconfigOf reads a Secret of a Cluster whose OpenShiftControlPlane has a UID. The line is nil where it cannot be used.
+func kubeconfigOf(stored *corev1.Secret, controlPlane types.UID) (kubeconfig, *line) {
+	owner := metav1.GetControllerOf(stored)
+	found := kubeconfig{ours: owner != nil && owner.UID == controlPlane}
+	l, err := dial(stored.Data[secret.KubeconfigDataName])
+	if err != nil {
+		found.wrong = fmt.Sprintf("key %s: %v", secret.KubeconfigDataName, err)
+		return found, nil
+	}
+	found.server, found.notAfter = l.server.String(), l.notAfter
+	return found, l
+}
+
+// lineOf is how a guest is spoken to, by the kubeconfig as it is now.
+func (p *Poller) lineOf(ctx context.Context, g *guest, cluster client.ObjectKey) (*line, error) {
+	found, there, err := p.readKubeconfig(ctx, g, cluster)
+	name := kubeconfigKey(cluster).Name
+	switch {
+	case err != nil:
+		return nil, err
+	case !there:
+		return nil, fmt.Errorf("the Secret %s is not there yet", name)
+	case found.wrong != "":
+		return nil, fmt.Errorf("the Secret %s cannot be used: %s", name, found.wrong)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.line, nil
+}
+
+// seeKubeconfig fills in the facts.
+func (s *Seen) seeKubeconfig(ctx context.Context) error {
+	found, there, err := s.p.readKubeconfig(ctx, s.guest, client.ObjectKeyFromObject(s.look.Cluster))
+	if err != nil {
+		return err
+	}
+	s.facts.Kubeconfig = guards.Kubeconfig{Known: true, There: there && found.wrong == "", Problem: found.wrong, NotAfter: found.notAfter, External: there && !found.ours}
+	return nil
+}
+
+// KeepKubeconfig makes the kubeconfig where there is none, renews it at half of its life, and makes one of ours anew that cannot be
+// used. One that is somebody else's is left as it is, and so is ours where the authority's key is not there.
+func (s *Seen) KeepKubeconfig(ctx context.Context) (did string, err error) {
+	if s.unread != nil || s.guest == nil {
+		return "", s.unread
+	}
+	key := client.ObjectKeyFromObject(s.look.Cluster)
+	found, there, err := s.p.readKubeconfig(ctx, s.guest, key)
+	if err != nil || there && (!found.ours || !s.isDue(found)) {
+		return "", err
+	}
+	signs, err := s.canSign(ctx)
+	if err != nil || !signs {
+		return "", err
+	}
+	name := kubeconfigKey(key).Name
+	made, err := s.newKubeconfig(ctx)
+	if err != nil {
+		return "", fmt.Errorf("making Secret %s: %w", name, err)
+	}
+	if err := s.storeKubeconfig(ctx, made); err != nil {
+		return "", fmt.Errorf("storing Secret %s: %w", name, err)
+	}
+	s.guest.ask()
+	return "stored Secret " + name, nil
+}
+
+// isDue says that a kubeconfig of ours has to be made anew.
+func (s *Seen) isDue(found kubeconfig) bool {
+	return found.wrong != "" || found.notAfter.IsZero() || found.server != s.server() ||
+		found.notAfter.Sub(s.p.clock.Now()) < certs.DefaultCertDuration/2
+}
+
+func (s *Seen) server() string {
+	return "https://" + s.look.Cluster.Spec.ControlPlaneEndpoint.String()
+}
+
+// authority is the Secret of the authority of the guest's API, nil for none.
+func (s *Seen) authority(ctx context.Context) (*corev1.Secret, error) {
+	found, err := secret.Get(ctx, s.p.live, client.ObjectKeyFromObject(s.look.Cluster), secret.ClusterCA)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the authority of Cluster %s: %w", s.look.Cluster.Name, err)
+	}
+	return found, nil
+}
+
+// canSign says that the key of the authority is there. Without it somebody else issues certificates.
+func (s *Seen) canSign(ctx context.Context) (bool, error) {
+	found, err := s.authority(ctx)
+	return found != nil && len(found.Data[secret.TLSKeyDataName]) > 0, err
+}
+
+// newKubeconfig makes one.
+func (s *Seen) newKubeconfig(ctx context.Context) ([]byte, error) {
+	found, err := s.authority(ctx)
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := certs.DecodeCertPEM(found.Data[secret.TLSCrtDataName])
+	if err != nil {
+		return nil, fmt.Errorf("%s of Secret %s is no certificate in PEM; mend it", secret.TLSCrtDataName, found.Name)
+	}
+	key, err := certs.DecodePrivateKeyPEM(found.Data[secret.TLSKeyDataName])
+	if err != nil {
+		return nil, fmt.Errorf("%s of Secret %s is no key in PEM; mend it", secret.TLSKeyDataName, found.Name)
+	}
+	config, err := capikubeconfig.New(s.look.Cluster.Name, s.server(), certificate, key, short)
+	if err != nil {
+		return nil, fmt.Errorf("signing a certificate by Secret %s: its key does not sign", found.Name)
+	}
+	return clientcmd.Write(*config)
+}
+
+// storeKubeconfig creates the Secret, or replaces what is in it.
+func (s *Seen) storeKubeconfig(ctx context.Context, data []byte) error {
+	cluster := client.ObjectKeyFromObject(s.look.Cluster)
+	made := capikubeconfig.GenerateSecretWithOwner(cluster, data, *metav1.NewControllerRef(s.look.Plane, v1alpha1.GroupVersion.WithKind("OpenShiftControlPlane")))
+	stored := &corev1.Secret{}
+	err := s.p.live.Get(ctx, kubeconfigKey(cluster), stored)
+	switch {
+	case apierrors.IsNotFound(err):
+		return s.p.client.Create(ctx, made)
+	case err != nil:
+		return err
+	case !metav1.IsControlledBy(stored, s.look.Plane):
+		return fmt.Errorf("there is one that is somebody else's")
+	}
+	stored.Data = made.Data
+	if stored.Labels == nil {
+		stored.Labels = map[string]string{}
+	}
+	stored.Labels[clusterv1.ClusterNameLabel] = cluster.Name
+	return s.p.client.Update(ctx, stored)
+}

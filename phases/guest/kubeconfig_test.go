@@ -1,0 +1,163 @@
+package guest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/certs"
+	"sigs.k8s.io/cluster-api/util/secret"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// keep keeps the kubeconfig once.
+func (w *world) keep(t *testing.T) (string, error) {
+	t.Helper()
+	seen, _ := w.see(finished)
+	return seen.KeepKubeconfig(t.Context())
+}
+
+func TestKubeconfig_has_the_form_of_Cluster_API(t *testing.T) {
+	w := connected(t)
+	s := w.kubeconfig()
+	if s.Type != clusterv1.ClusterSecretType || s.Labels[clusterv1.ClusterNameLabel] != "c" || !metav1.IsControlledBy(s, asked()) || len(s.Data) != 1 {
+		t.Errorf("it is %+v of type %s", s.ObjectMeta, s.Type)
+	}
+	config, err := clientcmd.Load(s.Data["value"])
+	must(t, err)
+	if config.CurrentContext != "c-admin@c" || config.Clusters["c"].Server != w.guest.URL {
+		t.Errorf("it is %+v", config)
+	}
+	_, facts := w.see()
+	if left := facts.Kubeconfig.NotAfter.Sub(w.clock.Now()); !facts.Kubeconfig.There || facts.Kubeconfig.External || left < certs.DefaultCertDuration-time.Hour || left > certs.DefaultCertDuration+time.Hour {
+		t.Errorf("the facts are %+v", facts.Kubeconfig)
+	}
+}
+
+func TestKubeconfig_is_renewed_at_half_of_its_life_and_not_before(t *testing.T) {
+	w := connected(t)
+	first := w.kubeconfig()
+	w.see()
+	w.clock.Step(certs.DefaultCertDuration/2 - time.Hour)
+	w.read = nil
+	did, err := w.keep(t)
+	if did != "" || err != nil || len(w.read) > 0 {
+		t.Errorf("before: it did %q (%v) and read %v", did, err, w.read)
+	}
+	w.clock.Step(2 * time.Hour)
+	if did, err = w.keep(t); did != "stored Secret c-kubeconfig" || err != nil {
+		t.Errorf("after: it did %q, %v", did, err)
+	}
+	if second := w.kubeconfig(); string(second.Data["value"]) == string(first.Data["value"]) || second.UID != first.UID {
+		t.Error("it is not another one")
+	}
+	if facts := w.ask(); !facts.Guest.API {
+		t.Errorf("the guest does not take it: %s", facts.Guest.APIProblem)
+	}
+}
+
+func TestKubeconfig_of_ours_that_was_spoilt_or_leads_elsewhere_is_made_anew(t *testing.T) {
+	for name, change := range map[string]func(*corev1.Secret){
+		"no kubeconfig": func(s *corev1.Secret) { s.Data["value"] = []byte("hunter2: [") },
+		"empty":         func(s *corev1.Secret) { s.Data = nil },
+		"elsewhere": func(s *corev1.Secret) {
+			s.Data["value"] = []byte(strings.ReplaceAll(string(s.Data["value"]), "127.0.0.1", "192.0.2.1"))
+		},
+	} {
+		w := connected(t)
+		s := w.kubeconfig()
+		change(s)
+		must(t, w.plane.Update(t.Context(), s))
+		if did, err := w.keep(t); did == "" || err != nil {
+			t.Errorf("%s: it did nothing (%v)", name, err)
+		}
+		if facts := w.ask(); !facts.Guest.API {
+			t.Errorf("%s: %s", name, facts.Guest.APIProblem)
+		}
+	}
+}
+
+// given is a kubeconfig that somebody else has made.
+func given(change func(*clientcmdapi.Config)) *corev1.Secret {
+	c := clientcmdapi.NewConfig()
+	c.Clusters["x"] = &clientcmdapi.Cluster{Server: "https://guest.example.com:6443"}
+	c.AuthInfos["x"] = &clientcmdapi.AuthInfo{Token: "hunter2"}
+	c.Contexts["x"] = &clientcmdapi.Context{Cluster: "x", AuthInfo: "x"}
+	c.CurrentContext = "x"
+	change(c)
+	data, _ := clientcmd.Write(*c)
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "c-kubeconfig"}, Data: map[string][]byte{"value": data}}
+}
+
+func TestKubeconfig_of_somebody_else_is_used_as_it_is_and_never_written(t *testing.T) {
+	w := newWorld(t, given(func(*clientcmdapi.Config) {}))
+	before := w.kubeconfig().ResourceVersion
+	did, err := w.keep(t)
+	_, facts := w.see(finished)
+	answer := guards.KubeconfigStands.Answer(facts)
+	if did != "" || err != nil || w.kubeconfig().ResourceVersion != before || answer.Truth != machine.Yes || !strings.HasPrefix(answer.Reason, "ExternallyIssued") {
+		t.Errorf("it did %q (%v), and is %s: %s", did, err, answer.Truth, answer.Reason)
+	}
+}
+
+func TestKubeconfig_is_not_made_without_the_key_of_the_authority(t *testing.T) {
+	w := newWorld(t)
+	ca := &corev1.Secret{}
+	must(t, w.plane.Get(t.Context(), client.ObjectKey{Namespace: key.Namespace, Name: "c-ca"}, ca))
+	delete(ca.Data, secret.TLSKeyDataName)
+	must(t, w.plane.Update(t.Context(), ca))
+	if did, err := w.keep(t); did != "" || err != nil {
+		t.Errorf("it did %q, %v", did, err)
+	}
+	must(t, w.plane.Delete(t.Context(), ca))
+	if did, err := w.keep(t); did != "" || err != nil {
+		t.Errorf("without authority it did %q, %v", did, err)
+	}
+	_, facts := w.see(finished)
+	if answer := guards.KubeconfigStands.Answer(facts); answer.Truth != machine.No {
+		t.Errorf("it is %s: %s", answer.Truth, answer.Reason)
+	}
+}
+
+func TestKubeconfig_that_names_a_program_or_a_file_is_not_used(t *testing.T) {
+	for name, change := range map[string]func(*clientcmdapi.Config){
+		"a program": func(c *clientcmdapi.Config) { c.AuthInfos["x"].Exec = &clientcmdapi.ExecConfig{Command: "sh"} },
+		"a provider": func(c *clientcmdapi.Config) {
+			c.AuthInfos["x"].AuthProvider = &clientcmdapi.AuthProviderConfig{Name: "p"}
+		},
+		"a file of a token":       func(c *clientcmdapi.Config) { c.AuthInfos["x"].TokenFile = "/etc/passwd" },
+		"a file of a certificate": func(c *clientcmdapi.Config) { c.AuthInfos["x"].ClientCertificate = "/etc/passwd" },
+		"a file of a key":         func(c *clientcmdapi.Config) { c.AuthInfos["x"].ClientKey = "/etc/passwd" },
+		"a file of an authority":  func(c *clientcmdapi.Config) { c.Clusters["x"].CertificateAuthority = "/etc/passwd" },
+		"no TLS":                  func(c *clientcmdapi.Config) { c.Clusters["x"].Server = "http://guest.example.com" },
+		"no server":               func(c *clientcmdapi.Config) { c.Clusters["x"].Server = "" },
+		"no context":              func(c *clientcmdapi.Config) { c.CurrentContext = "" },
+		"a bad authority":         func(c *clientcmdapi.Config) { c.Clusters["x"].CertificateAuthorityData = []byte("hunter2") },
+		"a bad certificate": func(c *clientcmdapi.Config) {
+			c.AuthInfos["x"].ClientCertificateData, c.AuthInfos["x"].ClientKeyData = []byte("hunter2"), []byte("hunter2")
+		},
+	} {
+		w := newWorld(t, given(change))
+		facts := w.ask()
+		if facts.Guest.API || !strings.Contains(facts.Guest.APIProblem, "the Secret c-kubeconfig cannot be used: key value: ") || strings.Contains(facts.Guest.APIProblem, "hunter2") {
+			t.Errorf("%s: %+v", name, facts.Guest)
+		}
+	}
+}
+
+func TestKubeconfig_that_is_gone_is_made_anew(t *testing.T) {
+	w := connected(t)
+	must(t, w.plane.Delete(t.Context(), w.kubeconfig()))
+	if did, err := w.keep(t); did == "" || err != nil {
+		t.Errorf("it did %q, %v", did, err)
+	}
+	w.kubeconfig()
+}

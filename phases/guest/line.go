@@ -1,0 +1,174 @@
+package guest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/cluster-api/util/certs"
+)
+
+const (
+	// bodyMost is how much of an answer is read, in bytes.
+	bodyMost = 32 << 20
+	// dialing is how long a connection may take.
+	dialing = 5 * time.Second
+	agent   = "capstan-provider"
+)
+
+// line is how a guest is spoken to.
+type line struct {
+	server    *url.URL
+	http      *http.Client
+	transport *http.Transport
+	// notAfter is until when the certificate of the kubeconfig is valid, zero for one without.
+	notAfter time.Time
+}
+
+// errUnsafe is a kubeconfig that names a program or a file: it comes from whoever may write a Secret, and is used by this process.
+var errUnsafe = errors.New("it names a program, a file or a provider of credentials; give it certificates or a token as data")
+
+// dial makes a line by a kubeconfig. Its errors quote nothing of it.
+func dial(data []byte) (*line, error) {
+	given, err := clientcmd.Load(data)
+	if err != nil {
+		return nil, errors.New("it is no kubeconfig; give it one")
+	}
+	if isUnsafe(given) {
+		return nil, errUnsafe
+	}
+	config, err := clientcmd.NewDefaultClientConfig(*given, &clientcmd.ConfigOverrides{}).ClientConfig()
+	if err != nil {
+		return nil, errors.New("its current context cannot be used; give it a cluster and a user")
+	}
+	server, err := url.Parse(config.Host)
+	if err != nil || server.Scheme != "https" || server.Host == "" {
+		return nil, errors.New("its server is no https URL; mend it")
+	}
+	security, err := rest.TLSConfigFor(config)
+	if err != nil {
+		return nil, errors.New("its certificates or its key cannot be read; mend them")
+	}
+	config.UserAgent = agent
+	transport := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, TLSClientConfig: security, TLSHandshakeTimeout: dialing, ForceAttemptHTTP2: true,
+		DialContext: (&net.Dialer{Timeout: dialing, KeepAlive: 30 * time.Second}).DialContext, IdleConnTimeout: 2 * resting, MaxIdleConnsPerHost: 1,
+	}
+	if config.Proxy != nil {
+		transport.Proxy = config.Proxy
+	}
+	wrapped, err := rest.HTTPWrappersForConfig(config, transport)
+	if err != nil {
+		return nil, errors.New("its user cannot be used; give it certificates or a token as data")
+	}
+	made := &line{server: server, transport: transport, http: &http.Client{
+		Transport: wrapped, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	if len(config.CertData) > 0 {
+		certificate, err := certs.DecodeCertPEM(config.CertData)
+		if err != nil {
+			return nil, errors.New("its certificate cannot be read; mend it")
+		}
+		made.notAfter = certificate.NotAfter
+	}
+	return made, nil
+}
+
+func isUnsafe(given *clientcmdapi.Config) bool {
+	for _, user := range given.AuthInfos {
+		if user.Exec != nil || user.AuthProvider != nil || user.TokenFile != "" || user.ClientCertificate != "" || user.ClientKey != "" {
+			return true
+		}
+	}
+	for _, cluster := range given.Clusters {
+		if cluster.CertificateAuthority != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *line) close() { l.transport.CloseIdleConnections() }
+
+// statusError is an answer that is none of those asked for.
+type statusError struct {
+	path string
+	code int
+}
+
+func (e statusError) Error() string {
+	switch e.code {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fmt.Sprintf("it refuses the credentials of the kubeconfig for %s (status %d)", e.path, e.code)
+	}
+	return fmt.Sprintf("it answers %s with status %d", e.path, e.code)
+}
+
+// isMissing says that a guest has no such object, or no such kind.
+func isMissing(err error) bool {
+	status, is := errors.AsType[statusError](err)
+	return is && status.code == http.StatusNotFound
+}
+
+// get reads a path, as JSON into what is not nil.
+func (l *line) get(ctx context.Context, path, query string, into any) error {
+	return l.send(ctx, http.MethodGet, path, query, nil, into)
+}
+
+func (l *line) send(ctx context.Context, method, path, query string, patch []byte, into any) error {
+	at := l.server.JoinPath(path)
+	at.RawQuery = query
+	request, err := http.NewRequestWithContext(ctx, method, at.String(), bytes.NewReader(patch))
+	if err != nil {
+		return fmt.Errorf("asking for %s: it is no path", path)
+	}
+	request.Header.Set("Accept", "application/json")
+	if patch != nil {
+		request.Header.Set("Content-Type", "application/merge-patch+json")
+	}
+	answer, err := l.http.Do(request)
+	if err != nil {
+		return said(ctx, path, err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, bodyMost+1))
+	switch {
+	case err != nil:
+		return said(ctx, path, err)
+	case answer.StatusCode != http.StatusOK:
+		return statusError{path: path, code: answer.StatusCode}
+	case len(body) > bodyMost:
+		return fmt.Errorf("it answers %s with more than the %d bytes allowed", path, bodyMost)
+	case into == nil:
+		return nil
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("it answers %s with something else than JSON of the kind asked for", path)
+	}
+	return nil
+}
+
+// said is why there was no answer, in the same words each time: what it says of ports of this process would be news on every poll. The
+// URL stands in the kubeconfig, and is left out.
+func said(ctx context.Context, path string, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("it has not answered %s within %s", path, patience)
+	}
+	if own, is := errors.AsType[*url.Error](err); is {
+		err = own.Err
+	}
+	if own, is := errors.AsType[*net.OpError](err); is {
+		err = fmt.Errorf("%s: %w", own.Op, own.Err)
+	}
+	return fmt.Errorf("asking for %s: %w", path, err)
+}

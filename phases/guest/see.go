@@ -1,0 +1,107 @@
+package guest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/api/v1alpha1"
+	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
+	"github.com/capstan-capi/capstan/machine"
+	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
+)
+
+// See fills the facts of guest, kubeconfig and upgrade by what was seen last, and says what is to be asked from now on. What cannot be
+// read is not known, and the works of the pass return why. A guest is not asked before its bootstrap machine is intended, nor once
+// its object is being deleted.
+func (p *Poller) See(ctx context.Context, look phases.Look, f *guards.Facts) (*Seen, error) {
+	s := &Seen{p: p, look: look, facts: f}
+	marks := f.Reached()
+	if look.Plane == nil {
+		return s, ctx.Err()
+	}
+	if look.Cluster == nil || f.Object.Deleting || marks.Bootstrap == "" && !marks.Initialized && !marks.Finished {
+		p.Forget(client.ObjectKeyFromObject(look.Plane))
+		return s, ctx.Err()
+	}
+	want := wanted{
+		cluster: client.ObjectKeyFromObject(look.Cluster), every: pace(look.Plane), finished: marks.Finished,
+		managed: look.Plane.Spec.Management == v1alpha1.Managed,
+	}
+	if want.nodes, s.unread = p.machines(ctx, look); s.unread != nil {
+		return s, ctx.Err()
+	}
+	s.guest = p.of(look.Plane, want)
+	s.guest.mu.Lock()
+	s.sight = s.guest.seen
+	s.guest.mu.Unlock()
+	f.Guest = s.sight.facts(want.nodes)
+	f.Guest.Unasked = !s.sight.api && s.sight.problem == ""
+	if s.unread = s.seeKubeconfig(ctx); s.unread == nil {
+		s.seeUpgrade(ctx)
+	}
+	return s, ctx.Err()
+}
+
+// restful are the states in which nothing is expected to happen.
+var restful = []machine.State{guards.Installed, guards.Degraded, guards.Failed, guards.Paused, guards.Pending}
+
+// pace is how often a guest is asked, by the state that its object was in last.
+func pace(plane *v1alpha1.OpenShiftControlPlane) time.Duration {
+	if slices.Contains(restful, machine.State(plane.Status.State)) {
+		return resting
+	}
+	return installing
+}
+
+// machines are the control-plane Machines, without the bootstrap's, sorted by their names.
+func (p *Poller) machines(ctx context.Context, look phases.Look) ([]ofMachine, error) {
+	list := &clusterv1.MachineList{}
+	if err := p.client.List(ctx, list, client.InNamespace(look.Plane.Namespace),
+		client.MatchingLabels{clusterv1.ClusterNameLabel: look.Cluster.Name}, client.HasLabels{clusterv1.MachineControlPlaneLabel}); err != nil {
+		return nil, fmt.Errorf("listing the Machines of Cluster %s: %w", look.Cluster.Name, err)
+	}
+	var all []ofMachine
+	for i := range list.Items {
+		m := &list.Items[i]
+		if metav1.IsControlledBy(m, look.Plane) && m.Name != phases.BootstrapName(look.Plane.Name) {
+			all = append(all, ofMachine{machine: m.Name, node: m.Status.NodeRef.Name, providerID: m.Spec.ProviderID})
+		}
+	}
+	slices.SortFunc(all, func(a, b ofMachine) int { return cmp.Compare(a.machine, b.machine) })
+	return all, nil
+}
+
+// Node is a Node of the guest that is one of its control-plane Machines.
+type Node struct {
+	Name       string
+	ProviderID string
+	Ready      bool
+}
+
+// Nodes are those of control-plane Machines. They are known once they were read since the API has answered last.
+func (s *Seen) Nodes() (nodes []Node, known bool) {
+	for _, n := range s.sight.nodes {
+		nodes = append(nodes, Node{Name: n.name, ProviderID: n.providerID, Ready: n.ready})
+	}
+	return nodes, s.sight.read
+}
+
+// Etcd is the guest's etcd. Known is false under management Handover, and until it was read since the API has answered last.
+type Etcd struct {
+	Known bool
+	// Endpoints are the addresses of its members, as ConfigMap openshift-etcd/etcd-endpoints lists them.
+	Endpoints []string
+	// Unhealthy are the members that are not healthy, by their names; Problem is what is wrong that nobody can say of one of them.
+	Unhealthy []string
+	Problem   string
+}
+
+// Etcd is what is known of it.
+func (s *Seen) Etcd() Etcd { return s.sight.etcd }

@@ -1,0 +1,58 @@
+package guest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// ProbeAPI stores the kubeconfig. The probe itself is made beside the passes: by a kubeconfig that was just stored it is made at once.
+func (s *Seen) ProbeAPI(ctx context.Context) (machine.Result, error) {
+	did, err := s.KeepKubeconfig(ctx)
+	return machine.Result{Did: did, LookAgain: s.again()}, err
+}
+
+// WatchBootstrap keeps the kubeconfig by which the guest is asked, beside the passes, how far its bootstrap is.
+func (s *Seen) WatchBootstrap(ctx context.Context) (machine.Result, error) {
+	did, err := s.KeepKubeconfig(ctx)
+	return machine.Result{Did: did, LookAgain: s.again()}, err
+}
+
+// again is after how long a pass looks anew that nobody has called for.
+func (s *Seen) again() (after time.Duration) { return 6 * installing }
+
+// AskUpgrade asks the guest for the release that the spec asks for, unless that was done, and keeps the kubeconfig.
+func (s *Seen) AskUpgrade(ctx context.Context) (machine.Result, error) {
+	did, err := s.KeepKubeconfig(ctx)
+	if err != nil {
+		return machine.Result{Did: did}, err
+	}
+	result := machine.Result{Did: did, LookAgain: s.again()}
+	if s.asked.Version == "" || s.facts.Upgrade.Refused != "" || s.sight.version.wanted.is(s.asked) {
+		return result, nil
+	}
+	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"desiredUpdate": map[string]any{
+		"image": string(s.asked.Image), "version": s.asked.Version, "architecture": nil, "force": nil,
+	}}})
+	if err != nil {
+		return result, fmt.Errorf("asking the guest for release %s: %w", s.asked.Version, err)
+	}
+	inTime, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	l, err := s.p.lineOf(inTime, s.guest, client.ObjectKeyFromObject(s.look.Cluster))
+	if err == nil {
+		err = l.send(inTime, http.MethodPatch, releasePath, "", patch, nil)
+	}
+	if err != nil {
+		return result, fmt.Errorf("asking the guest for release %s: %w", s.asked.Version, err)
+	}
+	s.guest.ask()
+	result.Did = "asked the guest for release " + s.asked.Version
+	return result, nil
+}

@@ -1,0 +1,206 @@
+package openshiftconfig
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/api/v1alpha1"
+	guards "github.com/capstan-capi/capstan/guards/openshiftconfig"
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/payload"
+	"github.com/capstan-capi/capstan/phases/records"
+)
+
+// Phases look at OpenShiftConfigs and publish what their machines are started with.
+type Phases struct {
+	// Client reads objects from caches, but for Secrets, and writes.
+	Client client.Client
+	// Live reads from the API server itself.
+	Live client.Reader
+	// Published is told how large, in bytes, an Ignition config is that was stored; nil for nobody.
+	Published func(role v1alpha1.Role, size int)
+
+	mu sync.Mutex
+	// right are the facts of data Secrets that were right, by the versions of all that they were compared with. Lost, they are compared
+	// again.
+	right map[machine.Key]compared
+}
+
+// compared is what came of a comparison.
+type compared struct {
+	versions string
+	digest   string
+}
+
+// Forget lets go of what is remembered of a config that is gone.
+func (p *Phases) Forget(key machine.Key) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.right, key)
+}
+
+func (p *Phases) remembered(key machine.Key) compared {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.right[key]
+}
+
+func (p *Phases) remember(key machine.Key, c compared) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.right == nil {
+		p.right = map[machine.Key]compared{}
+	}
+	p.right[key] = c
+}
+
+// Pass is one look at an OpenShiftConfig, and what the work is done with.
+type Pass struct {
+	Look
+	facts  guards.Facts
+	phases *Phases
+	// data is what the Secret is to hold, refused why there is no such thing.
+	data    []byte
+	refused error
+	// secret is the data Secret as it is, nil for none.
+	secret *corev1.Secret
+}
+
+// Facts are what the pass has seen.
+func (p *Pass) Facts() guards.Facts { return p.facts }
+
+// Observe looks at the OpenShiftConfig of a key. Once the machine was started nothing is read but what caches hold, and neither while
+// nobody owns the config.
+func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, Works, error) {
+	look, err := Read(ctx, p.Client, records.ObjectOf(key))
+	if err != nil {
+		return guards.Facts{}, nil, err
+	}
+	pass := &Pass{Look: look, facts: look.Facts(), phases: p}
+	if look.Config == nil || look.Machine == nil || guards.BootHasBegun.Answer(pass.facts).Truth != machine.No {
+		return pass.facts, pass, nil
+	}
+	if err := pass.read(ctx, key); err != nil {
+		return guards.Facts{}, nil, err
+	}
+	return pass.facts, pass, nil
+}
+
+// read compares the data Secret with what it should be, unless that was done and nothing has another version since.
+func (p *Pass) read(ctx context.Context, key machine.Key) error {
+	versions, err := p.versions(ctx, p.phases.Client)
+	if err != nil {
+		return err
+	}
+	if last := p.phases.remembered(key); versions != "" && last.versions == versions {
+		p.facts.Payload = guards.Payload{Known: true, There: true, Digest: last.digest}
+		p.facts.Secret = guards.Secret{Known: true, There: true, Right: true}
+		return nil
+	}
+	from, err := p.sources(ctx, p.phases.Client, p.phases.Live)
+	if err != nil {
+		return err
+	}
+	p.facts.Payload = guards.Payload{Known: true, There: from.missing == "", Missing: from.missing}
+	if from.missing != "" {
+		return nil
+	}
+	p.facts.Payload.Digest = from.digest()
+	p.data, p.refused = from.data()
+	secret := &corev1.Secret{}
+	found, err := get(ctx, p.phases.Live, client.ObjectKeyFromObject(p.Config), secret)
+	if err != nil {
+		return err
+	}
+	p.facts.Secret = guards.Secret{Known: true, There: found}
+	if found {
+		p.secret = secret
+		p.facts.Secret.Right = p.refused == nil && p.isRight()
+	}
+	if p.facts.Secret.Right {
+		p.phases.remember(key, compared{versions: versions, digest: p.facts.Payload.Digest})
+	}
+	return nil
+}
+
+// wanted is the data Secret as it should be.
+func (p *Pass) wanted() *corev1.Secret {
+	owner := metav1.NewControllerRef(p.Config, v1alpha1.GroupVersion.WithKind("OpenShiftConfig"))
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: p.Config.Namespace, Name: p.Config.Name, OwnerReferences: []metav1.OwnerReference{*owner},
+			Labels: map[string]string{clusterv1.ClusterNameLabel: p.Machine.Spec.ClusterName},
+		},
+		Type: clusterv1.ClusterSecretType,
+		Data: map[string][]byte{payload.ValueKey: p.data, payload.FormatKey: []byte(payload.Format)},
+	}
+}
+
+// isRight says that the Secret is as it should be. Labels and owners that others add are theirs.
+func (p *Pass) isRight() bool {
+	wanted := p.wanted()
+	return p.isOurs() && p.secret.Type == wanted.Type && maps.EqualFunc(p.secret.Data, wanted.Data, bytes.Equal) &&
+		p.secret.Labels[clusterv1.ClusterNameLabel] == wanted.Labels[clusterv1.ClusterNameLabel]
+}
+
+// isOurs says that the config controls the Secret.
+func (p *Pass) isOurs() bool { return metav1.IsControlledBy(p.secret, p.Config) }
+
+// ConflictError is a Secret of the name that we need and somebody else has.
+type ConflictError struct{ Namespace, Name string }
+
+func (e ConflictError) Error() string {
+	return fmt.Sprintf("Secret %s/%s has the name of the data Secret and is somebody else's; it is not overwritten: rename or delete it", e.Namespace, e.Name)
+}
+
+// PublishData has the Secret hold what the machine is started with.
+func (p *Pass) PublishData(ctx context.Context) (machine.Result, error) {
+	if p.refused != nil {
+		return machine.Result{}, p.refused
+	}
+	if p.data == nil || p.facts.Secret.Right {
+		return machine.Result{}, nil // a row leads on
+	}
+	did, err := p.publish(ctx)
+	if err != nil {
+		return machine.Result{}, fmt.Errorf("publishing data Secret %s/%s: %w", p.Config.Namespace, p.Config.Name, err)
+	}
+	if p.phases.Published != nil {
+		p.phases.Published(p.Config.Spec.Role, len(p.data))
+	}
+	return machine.Result{Did: did, LookAgain: again}, nil
+}
+
+// publish makes one request. Another one of the name is not ours to write; the version that was read says whether it is the same one.
+func (p *Pass) publish(ctx context.Context) (did string, err error) {
+	wanted := p.wanted()
+	switch {
+	case p.secret == nil:
+		if err := p.phases.Client.Create(ctx, wanted); apierrors.IsAlreadyExists(err) {
+			return "", fmt.Errorf("it has come to be since it was looked for: %w", err)
+		} else if err != nil {
+			return "", err
+		}
+		return "created the data Secret", nil
+	case !p.isOurs():
+		return "", ConflictError{Namespace: p.secret.Namespace, Name: p.secret.Name}
+	case p.secret.Type != wanted.Type: // which nobody can change
+		return "deleted a data Secret of another type", p.phases.Client.Delete(ctx, p.secret, client.Preconditions{UID: &p.secret.UID, ResourceVersion: &p.secret.ResourceVersion})
+	}
+	right := p.secret.DeepCopy()
+	right.Data = wanted.Data
+	if right.Labels == nil {
+		right.Labels = map[string]string{}
+	}
+	maps.Copy(right.Labels, wanted.Labels)
+	return "put the data Secret right", p.phases.Client.Update(ctx, right)
+}

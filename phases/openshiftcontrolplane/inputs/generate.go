@@ -1,0 +1,178 @@
+package inputs
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"sigs.k8s.io/cluster-api/util/secret"
+
+	"github.com/capstan-capi/capstan/api/v1alpha1"
+	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/payload"
+	"github.com/capstan-capi/capstan/phases/payload/builtin"
+	"github.com/capstan-capi/capstan/phases/payload/keys"
+)
+
+// GenerateIgnition stores keys first, and then the configs of the three roles; what of it stands is left as it is. One that would
+// end too soon is made anew if no Machine is made with it, which is asked of the marks as the API server has them.
+func (s *Seen) GenerateIgnition(ctx context.Context) (machine.Result, error) {
+	if s.unread != nil {
+		return machine.Result{}, s.unread
+	}
+	if guards.PayloadStands.Answer(*s.facts).Truth == machine.Yes {
+		return machine.Result{}, nil
+	}
+	in, err := s.frozenInputs(ctx)
+	if err != nil {
+		return machine.Result{}, err
+	}
+	if err := s.ownTemplates(ctx); err != nil {
+		return machine.Result{}, err
+	}
+	mayMake, err := s.mayMake(ctx)
+	if err != nil {
+		return machine.Result{}, err
+	}
+	if s.engine() == v1alpha1.InstallerJob {
+		return s.byInstaller(ctx, in, mayMake)
+	}
+	return s.inProcess(ctx, in, mayMake)
+}
+
+// frozenInputs are the inputs if they are still what was frozen. A payload of other ones would not be what was decided.
+func (s *Seen) frozenInputs(ctx context.Context) (*payload.Inputs, error) {
+	in, problems, err := s.documents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var digest string
+	if in != nil {
+		if digest, err = in.Digest(); err != nil {
+			return nil, err
+		}
+	}
+	if len(problems) > 0 || digest != s.frozen() {
+		return nil, fmt.Errorf("making the payload: the inputs were edited after they were frozen and before it was made; put them back, or set "+
+			"annotation %s to a new value that begins with %s", v1alpha1.RetryAnnotation, v1alpha1.FromScratch)
+	}
+	return in, nil
+}
+
+// mayMake says that no Machine was made with a payload yet, so that it does not have to be the same as before: by the marks as the
+// API server has them, and as the status has kept them.
+func (s *Seen) mayMake(ctx context.Context) (bool, error) {
+	marks, _, err := s.marking().Read(ctx)
+	if err != nil {
+		return false, err
+	}
+	marks = marks.Advance(s.facts.Noted)
+	return marks.Bootstrap == "" && !marks.Initialized && !marks.Finished && s.facts.Bootstrap.UID == "", nil
+}
+
+// mayRemake says that a payload would end too soon, and is to be made anew.
+func (s *Seen) mayRemake(mayMake bool) bool {
+	return mayMake && s.facts.Payload.Ending && s.facts.Bootstrap.Known
+}
+
+// inProcess is the engine Builtin.
+func (s *Seen) inProcess(ctx context.Context, in *payload.Inputs, mayMake bool) (machine.Result, error) {
+	of, err := s.release(ctx, in)
+	if err != nil {
+		return machine.Result{}, fmt.Errorf("making the payload: %w", err)
+	}
+	cluster := s.cluster(of)
+	material, ends, err := s.material(ctx, builtin.Names(in, cluster), mayMake)
+	if err != nil {
+		return machine.Result{}, err
+	}
+	made, err := builtin.Compose(in, cluster, material)
+	if err != nil {
+		return machine.Result{}, fmt.Errorf("making the payload: %w", err)
+	}
+	return s.store(ctx, made, ends)
+}
+
+// store stores the configs of the roles.
+func (s *Seen) store(ctx context.Context, made payload.Payload, ends time.Time) (machine.Result, error) {
+	for _, role := range payload.Roles {
+		config := made.Of(role)
+		data, err := s.delivered(config)
+		if err != nil {
+			return machine.Result{}, fmt.Errorf("storing the Ignition config of role %s: %w", role, err)
+		}
+		if err := s.keep(ctx, payload.SecretName(s.look.Plane.Name, role), data, map[string]string{
+			v1alpha1.PayloadInputsAnnotation:   s.frozen(),
+			v1alpha1.PayloadNotAfterAnnotation: ends.UTC().Format(time.RFC3339),
+			v1alpha1.PayloadSumAnnotation:      sumOf(config),
+			v1alpha1.PayloadVersionsAnnotation: s.versionsSum,
+		}); err != nil {
+			return machine.Result{}, err
+		}
+	}
+	return machine.Result{Did: "made the payload of inputs " + short(s.frozen()), LookAgain: soon}, nil
+}
+
+// LostError is something that a payload was made of and that is not there any more, or another one, though machines were made with it.
+type LostError struct{ What string }
+
+func (e LostError) Error() string {
+	return fmt.Sprintf("%s, and machines were made with the payload, so that no other one may be made: put it back, or set annotation %s to a new "+
+		"value that begins with %s", e.What, v1alpha1.RetryAnnotation, v1alpha1.FromScratch)
+}
+
+// material is what a payload is sealed with, and until when. It is stored before it is returned. Once machines may have been made with
+// it nothing of it is made anew.
+func (s *Seen) material(ctx context.Context, names keys.Names, mayMake bool) (keys.Material, time.Time, error) {
+	none := keys.Material{}
+	authorities, err := s.authorities(ctx, mayMake)
+	if err != nil {
+		return none, time.Time{}, err
+	}
+	name := payload.KeysName(s.look.Plane.Name)
+	stored, ends, err := s.storedKeys(ctx, s.mayRemake(mayMake))
+	if err != nil {
+		return none, ends, err
+	}
+	all, err := keys.Complete(stored, authorities, names)
+	if err != nil {
+		return none, ends, err
+	}
+	if !mayMake && (ends.IsZero() || !maps.EqualFunc(stored, all, bytes.Equal)) {
+		return none, ends, LostError{What: fmt.Sprintf("Secret %s is gone, or not what it was", name)}
+	}
+	if ends.IsZero() {
+		ends = s.r.now().Add(payload.Lifetime).Truncate(time.Second)
+	}
+	if err := s.keep(ctx, name, all, map[string]string{
+		v1alpha1.PayloadInputsAnnotation:   s.frozen(),
+		v1alpha1.PayloadNotAfterAnnotation: ends.UTC().Format(time.RFC3339),
+	}); err != nil {
+		return none, ends, err
+	}
+	material, err := keys.Read(all, authorities, names)
+	return material, ends, err
+}
+
+// authorities are those of the Cluster. They are made where they are not there, unless machines may trust others.
+func (s *Seen) authorities(ctx context.Context, mayMake bool) (secret.Certificates, error) {
+	all := keys.Authorities()
+	if mayMake {
+		if err := all.LookupOrGenerate(ctx, s.r.through(), s.clusterKey(), s.owner()); err != nil {
+			return nil, fmt.Errorf("making the authorities of Cluster %s: %w", s.look.Cluster.Name, err)
+		}
+		return all, nil
+	}
+	if err := all.Lookup(ctx, s.r.through(), s.clusterKey()); err != nil {
+		return nil, fmt.Errorf("reading the authorities of Cluster %s: %w", s.look.Cluster.Name, err)
+	}
+	for _, one := range all {
+		if one.KeyPair == nil {
+			return nil, LostError{What: fmt.Sprintf("Secret %s is gone", secret.Name(s.look.Cluster.Name, one.Purpose))}
+		}
+	}
+	return all, nil
+}

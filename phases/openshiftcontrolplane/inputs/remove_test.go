@@ -1,0 +1,83 @@
+package inputs
+
+import (
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
+	"github.com/capstan-capi/capstan/phases/payload"
+)
+
+// has says whether there is a Secret.
+func (b *bench) has(name string) bool {
+	b.t.Helper()
+	err := b.live.Get(b.t.Context(), client.ObjectKey{Namespace: key.Namespace, Name: name}, &corev1.Secret{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		b.t.Fatal(err)
+	}
+	return err == nil
+}
+
+func TestRemoveKeys_takes_away_what_nobody_needs_once_the_bootstraps_config_is_gone(t *testing.T) {
+	b := installed(t)
+	remove := func() {
+		t.Helper()
+		seen, _ := b.see()
+		if _, err := seen.RemoveKeys(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.remove(made("a-ignition-bootstrap", nil))
+	if remove(); !b.has("a-ignition-keys") {
+		t.Error("before the bootstrap is finished they are gone")
+	}
+	b = installed(t)
+	b.change = func(f *guards.Facts) { f.Marks.Finished = true }
+	if remove(); !b.has("a-ignition-keys") {
+		t.Error("while the bootstrap's config is retained they are gone")
+	}
+	b.remove(made("a-ignition-bootstrap", nil))
+	if remove(); b.has("a-ignition-keys") {
+		t.Error("they are left")
+	}
+	for _, name := range []string{"a-ignition-master", "a-ignition-worker", "c-ca", "inputs"} {
+		if !b.has(name) {
+			t.Errorf("%s is gone", name)
+		}
+	}
+	b.writes = nil
+	if remove(); len(b.writes) > 0 {
+		t.Errorf("again it writes %v", b.writes)
+	}
+}
+
+func TestRemoveKeys_takes_away_what_an_installer_has_made(t *testing.T) {
+	b, name := started(t)
+	b.ended(batchv1.JobComplete, b.packed("the first"))
+	if _, err := b.generate(); err != nil {
+		t.Fatal(err)
+	}
+	b.change = func(f *guards.Facts) { f.Marks.Finished = true }
+	b.remove(made("a-ignition-bootstrap", nil))
+	seen, _ := b.see()
+	if _, err := seen.RemoveKeys(t.Context()); err != nil || b.has(name) || !b.has("c-kubeconfig") {
+		t.Errorf("its result is left: %v", err)
+	}
+}
+
+func TestIgnitionBytes_tells_of_each_role(t *testing.T) {
+	b := installed(t)
+	seen, _ := b.see()
+	for _, role := range payload.Roles {
+		if got, want := seen.IgnitionBytes()[role], len(b.secret(payload.SecretName("a", role)).Data[payload.ValueKey]); got != want {
+			t.Errorf("%s has %d bytes, want %d", role, got, want)
+		}
+	}
+	if got := (&Seen{}).IgnitionBytes(); len(got) > 0 {
+		t.Errorf("of nothing it tells %v", got)
+	}
+}

@@ -1,0 +1,186 @@
+package machines
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/external"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// CreateMachines makes the bootstrap Machine, if it may be made, and those of the control plane, and makes whole what is half made.
+// One that meets an error holds no other one up, but where machines are asked for one after the other.
+func (s *Seen) CreateMachines(ctx context.Context) (machine.Result, error) {
+	if s.look.Plane == nil || s.look.Cluster == nil {
+		return machine.Result{}, nil
+	}
+	if err := s.Hold(ctx); err != nil {
+		return machine.Result{}, err
+	}
+	d := &doing{}
+	s.keep(ctx, d)
+	d.meet(s.makeBootstrap(ctx, d))
+	if s.awaitsBootstrap() {
+		return d.result()
+	}
+	for i := range s.replicas() {
+		w := s.wantedMaster(i)
+		_, err := s.make(ctx, w, s.master(w.name), nil, d)
+		d.meet(err)
+	}
+	return d.result()
+}
+
+// awaitsBootstrap says that the machines of the control plane are to be made later, because the bootstrap machine is not provisioned.
+func (s *Seen) awaitsBootstrap() bool {
+	sequential := s.look.Plane.Spec.BootstrapMachine.Sequential
+	return sequential != nil && *sequential && !s.facts.Reached().Initialized && (s.bootstrap == nil || !isProvisioned(s.bootstrap))
+}
+
+// make makes a machine: config, infrastructure machine, Machine, and returns the UID of the last, empty if it has to be made later.
+// there is the Machine, nil for none. may is asked before a Machine is created, nil for always.
+func (s *Seen) make(ctx context.Context, w wanted, there *clusterv1.Machine, may func(context.Context) (bool, error), d *doing) (types.UID, error) {
+	if there != nil {
+		return there.UID, s.mend(ctx, w, there, d)
+	}
+	if uid, err := s.claim(ctx, s.config(w), d); err != nil || uid == "" {
+		return "", err
+	}
+	infrastructure, err := s.infrastructure(ctx, w)
+	if err != nil {
+		return "", err
+	}
+	if uid, err := s.claim(ctx, infrastructure, d); err != nil || uid == "" {
+		return "", err
+	}
+	if may != nil {
+		if allowed, err := may(ctx); err != nil || !allowed {
+			return "", err
+		}
+	}
+	return s.claim(ctx, s.machine(w, clusterv1.ContractVersionedObjectReference{
+		APIGroup: infrastructure.GroupVersionKind().Group, Kind: infrastructure.GetKind(), Name: w.name,
+	}), d)
+}
+
+// mend makes the config of a Machine anew that has lost it before it was started.
+func (s *Seen) mend(ctx context.Context, w wanted, one *clusterv1.Machine, d *doing) error {
+	if !one.DeletionTimestamp.IsZero() || isProvisioned(one) || s.configs[w.name] != nil || one.Spec.Bootstrap.DataSecretName != nil {
+		return nil
+	}
+	_, err := s.claim(ctx, s.config(w), d)
+	return err
+}
+
+// claim creates an object, or takes up the one of its name if it is ours, and returns its UID. That is empty while one of the name is
+// on its way out.
+func (s *Seen) claim(ctx context.Context, object client.Object, d *doing) (types.UID, error) {
+	kind, err := apiutil.GVKForObject(object, s.maker.client.Scheme())
+	if err != nil {
+		return "", fmt.Errorf("telling the kind of %T: %w", object, err)
+	}
+	key := client.ObjectKeyFromObject(object)
+	switch err := s.maker.client.Create(ctx, object); {
+	case err == nil:
+		d.note("created", kind.Kind, key)
+		return object.GetUID(), nil
+	case !apierrors.IsAlreadyExists(err):
+		return "", fmt.Errorf("creating %s %s: %w", kind.Kind, key, err)
+	}
+	there := &metav1.PartialObjectMetadata{}
+	there.SetGroupVersionKind(kind)
+	if err := s.maker.live.Get(ctx, key, there); apierrors.IsNotFound(err) || err == nil && !there.DeletionTimestamp.IsZero() {
+		d.waits = true
+		return "", nil
+	} else if err != nil {
+		return "", fmt.Errorf("reading %s %s: %w", kind.Kind, key, err)
+	}
+	if s.isOurs(there) {
+		return there.UID, nil
+	}
+	switch owned, err := s.ownedLive(ctx, there); {
+	case err != nil:
+		return "", err
+	case owned == ours:
+		return there.UID, nil
+	case owned == nobodys: // it goes, too
+		d.waits = true
+		return "", nil
+	}
+	return "", &ConflictError{Kind: kind.Kind, Key: key, Owner: s.look.Plane.Name}
+}
+
+// whose is whose an object is.
+type whose int
+
+const (
+	others whose = iota
+	ours
+	// nobodys is the object of a Machine that is gone.
+	nobodys
+)
+
+// ownedLive asks for the Machine that controls an object: Cluster API has the Machine own it in our place, maybe before a list shows
+// the Machine.
+func (s *Seen) ownedLive(ctx context.Context, object client.Object) (whose, error) {
+	owner := metav1.GetControllerOfNoCopy(object)
+	if owner == nil || !isKind(*owner, clusterv1.GroupVersion.Group, machineKind) || owner.Name != object.GetName() {
+		return others, nil
+	}
+	key := client.ObjectKeyFromObject(object)
+	one := metaOf(machines, metav1.ObjectMeta{})
+	switch err := s.maker.live.Get(ctx, key, one); {
+	case apierrors.IsNotFound(err):
+		return nobodys, nil
+	case err != nil:
+		return others, fmt.Errorf("reading Machine %s: %w", key, err)
+	case one.UID != owner.UID:
+		return nobodys, nil
+	case controlledBy(one, s.look.Plane.UID):
+		return ours, nil
+	}
+	return others, nil
+}
+
+// infrastructure is an infrastructure machine as its template has it.
+func (s *Seen) infrastructure(ctx context.Context, w wanted) (*unstructured.Unstructured, error) {
+	template, err := s.template(ctx, w.template)
+	if err != nil {
+		return nil, err
+	}
+	owner := s.owner(false)
+	one, err := external.GenerateTemplate(&external.GenerateTemplateInput{
+		Template: template.DeepCopy(),
+		TemplateRef: &corev1.ObjectReference{
+			APIVersion: template.GetAPIVersion(), Kind: template.GetKind(), Namespace: template.GetNamespace(), Name: template.GetName(),
+		},
+		Namespace: s.look.Plane.Namespace, Name: w.name, ClusterName: s.cluster, OwnerRef: &owner,
+		Labels: labelsOf(s.look.Plane, s.cluster, w.role), Annotations: annotationsOf(s.look.Plane, w.role),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cloning %s %s: %w", w.template.Kind, w.template.Name, err)
+	}
+	return one, nil
+}
+
+// template reads a template, once in a pass.
+func (s *Seen) template(ctx context.Context, ref clusterv1.ContractVersionedObjectReference) (*unstructured.Unstructured, error) {
+	if there := s.templates[ref]; there != nil {
+		return there, nil
+	}
+	one, err := external.GetObjectFromContractVersionedRef(ctx, s.maker.client, ref, s.look.Plane.Namespace)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s %s/%s: %w", ref.Kind, s.look.Plane.Namespace, ref.Name, err)
+	}
+	s.templates[ref] = one
+	return one, nil
+}

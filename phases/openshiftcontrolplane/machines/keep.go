@@ -1,0 +1,142 @@
+package machines
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/api/v1alpha1"
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// KeepInstalled does what is done with Machines of an installed cluster. Under Handover that is to take off what would hold their
+// deletion; under Managed their metadata is kept, too, and hooks are lifted of those that etcd does without.
+func (s *Seen) KeepInstalled(ctx context.Context) (machine.Result, error) {
+	if s.look.Plane == nil {
+		return machine.Result{}, nil
+	}
+	d := &doing{}
+	s.keepInstalled(ctx, d)
+	d.meet(s.removeBootstrap(ctx, d))
+	return d.result()
+}
+
+// HandOver sets who has the say over control-plane Machines: under Handover nothing of ours holds their deletion.
+func (s *Seen) HandOver(ctx context.Context) (machine.Result, error) {
+	if s.look.Plane == nil {
+		return machine.Result{}, nil
+	}
+	d := &doing{}
+	s.keepInstalled(ctx, d)
+	return d.result()
+}
+
+func (s *Seen) keepInstalled(ctx context.Context, d *doing) {
+	if s.isManaged() {
+		s.keep(ctx, d)
+		return
+	}
+	for _, one := range s.masters {
+		d.meet(s.release(ctx, one, d))
+	}
+}
+
+func (s *Seen) isManaged() bool { return s.look.Plane.Spec.Management == v1alpha1.Managed }
+
+// holds says that Machines have our hook: those of an installed cluster under Managed.
+func (s *Seen) holds() bool { return s.isManaged() && s.facts.Reached().Finished }
+
+// keep puts in place what may change in place, and says of each Machine that it is up to date.
+func (s *Seen) keep(ctx context.Context, d *doing) {
+	all := slices.Clone(s.masters)
+	if s.bootstrap != nil {
+		all = append(all, s.bootstrap)
+	}
+	for _, one := range all {
+		switch {
+		case one.DeletionTimestamp.IsZero():
+			d.meet(s.keepOne(ctx, one, d))
+		case !s.holds() || s.isOutOfEtcd(one):
+			d.meet(s.release(ctx, one, d))
+		}
+	}
+}
+
+func (s *Seen) keepOne(ctx context.Context, one *clusterv1.Machine, d *doing) error {
+	role := v1alpha1.MasterRole
+	if one == s.bootstrap {
+		role = v1alpha1.BootstrapRole
+	}
+	before := one.DeepCopy()
+	had := formerly(one)
+	s.settle(one, role)
+	if !equality.Semantic.DeepEqual(before.Labels, one.Labels) || !equality.Semantic.DeepEqual(before.Annotations, one.Annotations) {
+		// These first: what the Machine notes is what they have been given.
+		if err := s.dressOthers(ctx, one, role, had); err != nil {
+			return err
+		}
+	}
+	if !equality.Semantic.DeepEqual(before, one) {
+		if done, err := s.patch(ctx, one, before, d); err != nil || !done {
+			return err
+		}
+		d.note("updated", machineKind, client.ObjectKeyFromObject(one))
+	}
+	if meta.IsStatusConditionTrue(one.Status.Conditions, clusterv1.MachineUpToDateCondition) {
+		return nil
+	}
+	before = one.DeepCopy()
+	meta.SetStatusCondition(&one.Status.Conditions, metav1.Condition{
+		Type: clusterv1.MachineUpToDateCondition, Status: metav1.ConditionTrue, Reason: clusterv1.MachineUpToDateReason,
+		LastTransitionTime: metav1.NewTime(s.maker.now()), ObservedGeneration: one.Generation,
+	})
+	_, err := d.patched(one, s.maker.client.Status().Patch(ctx, one, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+	return err
+}
+
+// release lifts our hook off a Machine.
+func (s *Seen) release(ctx context.Context, one *clusterv1.Machine, d *doing) error {
+	if _, has := one.Annotations[hook]; !has {
+		return nil
+	}
+	before := one.DeepCopy()
+	delete(one.Annotations, hook)
+	_, err := s.patch(ctx, one, before, d)
+	return err
+}
+
+// patch writes what has changed of a Machine since it was read, unless another one has written since.
+func (s *Seen) patch(ctx context.Context, one, before *clusterv1.Machine, d *doing) (done bool, err error) {
+	return d.patched(one, s.maker.client.Patch(ctx, one, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+}
+
+// patched takes up what has come of a patch: where somebody else has written, it is done later.
+func (d *doing) patched(one *clusterv1.Machine, err error) (done bool, _ error) {
+	switch {
+	case err == nil:
+		return true, nil
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case apierrors.IsConflict(err):
+		d.waits = true
+		return false, nil
+	}
+	return false, fmt.Errorf("updating Machine %s: %w", client.ObjectKeyFromObject(one), err)
+}
+
+// isOutOfEtcd says that etcd has no member on a Machine. While nobody knows that, it may have one.
+func (s *Seen) isOutOfEtcd(one *clusterv1.Machine) bool {
+	if !s.guest.Etcd.Known {
+		return false
+	}
+	return !slices.ContainsFunc(one.Status.Addresses, func(at clusterv1.MachineAddress) bool {
+		return slices.Contains(s.guest.Etcd.Endpoints, at.Address)
+	})
+}

@@ -1,0 +1,142 @@
+package machines
+
+import (
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/api/v1alpha1"
+)
+
+// The kinds of what is taken down.
+var (
+	machines     = clusterv1.GroupVersion.WithKind(machineKind)
+	machinePools = clusterv1.GroupVersion.WithKind("MachinePool")
+	configs      = v1alpha1.GroupVersion.WithKind("OpenShiftConfig")
+	secrets      = corev1.SchemeGroupVersion.WithKind("Secret")
+	jobs         = batchv1.SchemeGroupVersion.WithKind("Job")
+)
+
+// metaOf is the metadata of an object, with its kind.
+func metaOf(kind schema.GroupVersionKind, object metav1.ObjectMeta) *metav1.PartialObjectMetadata {
+	one := &metav1.PartialObjectMetadata{ObjectMeta: object}
+	one.SetGroupVersionKind(kind)
+	return one
+}
+
+// remove asks for the deletion of the very object that was seen, once.
+func (s *Seen) remove(ctx context.Context, one *metav1.PartialObjectMetadata, d *doing) error {
+	if !one.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	kind, key := one.GroupVersionKind().Kind, client.ObjectKeyFromObject(one)
+	switch err := s.maker.client.Delete(ctx, one, client.Preconditions{UID: &one.UID}, client.PropagationPolicy(metav1.DeletePropagationBackground)); {
+	case apierrors.IsNotFound(err):
+		return nil
+	case apierrors.IsConflict(err): // another one of the name by now
+		d.waits = true
+		return nil
+	case err != nil:
+		return fmt.Errorf("deleting %s %s: %w", kind, key, err)
+	}
+	d.note("deleted", kind, key)
+	return nil
+}
+
+// owned lists what of a kind the OpenShiftControlPlane owns.
+func (s *Seen) owned(ctx context.Context, from client.Reader, kind schema.GroupVersionKind) ([]metav1.PartialObjectMetadata, error) {
+	return s.listed(ctx, from, kind, func(one *metav1.PartialObjectMetadata) bool { return ownedBy(one, s.look.Plane.UID) })
+}
+
+// infrastructures lists live the infrastructure machines of the kinds that templates are of, as far as they are ours. A kind that is
+// not served has none.
+func (s *Seen) infrastructures(ctx context.Context) ([]metav1.PartialObjectMetadata, error) {
+	var all []metav1.PartialObjectMetadata
+	seen := map[schema.GroupKind]bool{}
+	for _, w := range []wanted{s.wantedBootstrap(), s.wantedMaster(0)} {
+		group := schema.GroupKind{Group: w.template.APIGroup, Kind: infrastructureKind(w.template)}
+		if seen[group] {
+			continue
+		}
+		seen[group] = true
+		kind, served, err := s.served(group)
+		if err != nil {
+			return nil, err
+		}
+		if !served {
+			continue
+		}
+		some, err := s.listed(ctx, s.maker.live, kind, func(one *metav1.PartialObjectMetadata) bool { return s.isOurs(one) })
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// served is the version of a kind that the API server prefers.
+func (s *Seen) served(group schema.GroupKind) (schema.GroupVersionKind, bool, error) {
+	mapping, err := s.maker.client.RESTMapper().RESTMapping(group)
+	switch {
+	case meta.IsNoMatchError(err):
+		return schema.GroupVersionKind{}, false, nil
+	case err != nil:
+		return schema.GroupVersionKind{}, false, fmt.Errorf("looking for the kind %s: %w", group, err)
+	}
+	return mapping.GroupVersionKind, true, nil
+}
+
+func (s *Seen) listed(ctx context.Context, from client.Reader, kind schema.GroupVersionKind, take func(*metav1.PartialObjectMetadata) bool) ([]metav1.PartialObjectMetadata, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	if err := from.List(ctx, list, s.here()...); err != nil {
+		return nil, fmt.Errorf("listing %ss of Cluster %s: %w", kind.Kind, s.cluster, err)
+	}
+	var all []metav1.PartialObjectMetadata
+	for i := range list.Items {
+		if one := &list.Items[i]; take(one) {
+			one.SetGroupVersionKind(kind)
+			all = append(all, *one)
+		}
+	}
+	return all, nil
+}
+
+// removeHalfMade deletes what has no Machine: infrastructure machines first, and then configs, without which nobody would look for
+// the former. It says whether nothing is left. Which ones is by name, all for none.
+func (s *Seen) removeHalfMade(ctx context.Context, name string, d *doing) (gone bool, err error) {
+	left, err := s.infrastructures(ctx)
+	if err != nil {
+		return false, err
+	}
+	waits := false
+	for i := range left {
+		if name == "" || left[i].Name == name {
+			waits = true
+			if err := s.remove(ctx, &left[i], d); err != nil {
+				return false, err
+			}
+		}
+	}
+	if waits {
+		return false, nil
+	}
+	for _, config := range s.configs {
+		if name == "" || config.Name == name {
+			waits = true
+			if err := s.remove(ctx, metaOf(configs, config.ObjectMeta), d); err != nil {
+				return false, err
+			}
+		}
+	}
+	return !waits, nil
+}
