@@ -41,7 +41,7 @@ func TestMetrics_count_hosted_clusters_by_their_marks(t *testing.T) {
 		"failed": {guards.ScopeAnnotation: guards.ScopeLegacy, guards.FailedAnnotation: string(guards.ScaleUpTimeout)},
 		"odd":    {guards.FailedAnnotation: "because"},
 		"moving": {guards.MigrationAnnotation: "true", guards.CompanionAnnotation: guards.Companion{
-			ID: "us/20260101T120000Z", Direction: guards.ToPrivate, Stage: guards.Moving,
+			ID: guards.MigrationID("us", "20260101T120000Z", guards.ToPrivate), Direction: guards.ToPrivate, Stage: guards.Moving,
 		}.Text()},
 	} {
 		key := w.AddEmpty(name)

@@ -76,8 +76,8 @@ func ReadCompanion(text string) Companion {
 		return Companion{Present: true, Problem: err.Error()}
 	}
 	c.Present = true
-	switch {
-	case c.ID == "":
+	switch c.ID {
+	case "":
 		c.Problem = "it has no id"
 	default:
 		c.Direction = Direction(c.ID[strings.LastIndex(c.ID, "/")+1:])

@@ -299,3 +299,22 @@ func TestCompanion_reads_what_it_writes_and_nothing_else(t *testing.T) {
 		t.Errorf("the marks are %+v", m)
 	}
 }
+
+func TestSidesReady_asks_for_a_source_that_lasts_and_a_target_that_is_empty(t *testing.T) {
+	known := Facts{Seen: true, Marks: Marks{Companion: ours}, Standard: Side{Known: true, Objects: 3}, Private: Side{Known: true}}
+	for name, c := range map[string]struct {
+		change func(*Facts)
+		want   machine.Truth
+	}{
+		"both were looked at":                   {func(*Facts) {}, machine.Yes},
+		"one of the source is terminating":      {func(f *Facts) { f.Standard.Terminating = 1 }, machine.No},
+		"one is at the target":                  {func(f *Facts) { f.Private.Objects = 1 }, machine.No},
+		"the target has not been looked at yet": {func(f *Facts) { f.Private.Known = false }, machine.Unknown},
+	} {
+		f := known
+		c.change(&f)
+		if got := SidesReady.Answer(f); got.Truth != c.want {
+			t.Errorf("%s: %v, not %v", name, got, c.want)
+		}
+	}
+}

@@ -17,7 +17,7 @@ const (
 
 // locked are marks of a move that is under way.
 func locked(marks map[string]any, direction guards.Direction) map[string]any {
-	companion := guards.Companion{ID: "here/20260228T235500Z", Direction: direction, Stage: guards.Moving}
+	companion := guards.Companion{ID: guards.MigrationID("here", "20260228T235500Z", direction), Direction: direction, Stage: guards.Moving}
 	return with(with(marks, guards.MigrationAnnotation, guards.MarkTrue), guards.CompanionAnnotation, companion.Text())
 }
 
