@@ -75,3 +75,15 @@ func TestMetrics_count_once_each_request_that_names_a_group_with_another_prefix(
 		}
 	}
 }
+
+func TestMetrics_count_a_watch_that_ends_within_a_frame(t *testing.T) {
+	proxy, shown := front(t, answers("application/vnd.kubernetes.protobuf;stream=watch", "\x00\x00\x00\x09x"))
+	done := served(shown)
+	if _, _, err := (sent{http.MethodGet, machines + "?watch=1", "", nil}).to(t, shown); err == nil {
+		t.Error("the client takes half an event for whole")
+	}
+	<-done
+	if got := counted(t, proxy.metrics.errors.WithLabelValues("mapped", "to client")); got != 1 {
+		t.Errorf("%v errors are counted", got)
+	}
+}

@@ -11,17 +11,21 @@ import (
 type Hold func(bytes int) (release func(), err error)
 
 // WatchFrames translates a stream of watch frames from r to w, each written at once as a whole, until r ends. A stream that ends
-// within a frame is io.ErrUnexpectedEOF; what hold refuses is passed on. The buffers grow to twice the largest frame, and
+// within a frame is a MalformedError; what r fails with, and what hold refuses, is passed on. The buffers grow to twice the largest frame, and
 // hold is asked for as much while a frame is in work.
 func WatchFrames(w io.Writer, r io.Reader, texts *Texts, hold Hold) error {
 	var in, out []byte
 	for {
 		var head [4]byte
-		if _, err := io.ReadFull(r, head[:]); err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
+		read, err := readFull(r, head[:])
+		if err != nil {
 			return fmt.Errorf("reading the length of a watch frame: %w", err)
+		}
+		if read == 0 {
+			return nil
+		}
+		if read < len(head) {
+			return cutOff()
 		}
 		length := binary.BigEndian.Uint32(head[:])
 		if length > maxFrame {
@@ -52,11 +56,12 @@ func frame(w io.Writer, r io.Reader, texts *Texts, hold Hold, length int, in, ou
 		*in = make([]byte, length)
 	}
 	*in = (*in)[:length]
-	if _, err := io.ReadFull(r, *in); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
+	read, err := readFull(r, *in)
+	if err != nil {
 		return fmt.Errorf("reading a watch frame: %w", err)
+	}
+	if read < length {
+		return cutOff()
 	}
 	*out = append((*out)[:0], 0, 0, 0, 0)
 	if *out, err = Event(*out, *in, texts); err != nil {
@@ -65,4 +70,19 @@ func frame(w io.Writer, r io.Reader, texts *Texts, hold Hold, length int, in, ou
 	binary.BigEndian.PutUint32(*out, uint32(len(*out)-4)) //nolint:gosec // what is translated grows by some bytes a group
 	_, err = w.Write(*out)
 	return err
+}
+
+func cutOff() error { return malformed("a stream of watch frames ends within one") }
+
+// readFull fills b, or reads to the end of r. Unlike io.ReadFull it keeps an end apart from a failure of r that is called an unexpected end.
+func readFull(r io.Reader, b []byte) (read int, err error) {
+	for read < len(b) && err == nil {
+		var n int
+		n, err = r.Read(b[read:])
+		read += n
+	}
+	if errors.Is(err, io.EOF) || read == len(b) {
+		err = nil
+	}
+	return read, err
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,8 +62,13 @@ func TestWatchFrames_breaks_off_where_the_stream_does(t *testing.T) {
 		if whole := length == 0 || length == first; whole != (err == nil) {
 			t.Fatalf("%d bytes: %v", length, err)
 		}
-		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		var wrong *MalformedError
+		if err != nil && !errors.As(err, &wrong) {
 			t.Fatalf("%d bytes: %v", length, err)
+		}
+		err = WatchFrames(&got, io.MultiReader(bytes.NewReader(stream[:length]), iotest.ErrReader(io.ErrUnexpectedEOF)), swap(), freely)
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Fatalf("a connection that is lost after %d bytes: %v", length, err)
 		}
 	}
 }
