@@ -25,8 +25,8 @@ func served(shown *httptest.Server) <-chan struct{} {
 	done := make(chan struct{}, 1)
 	inner := shown.Config.Handler
 	shown.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() { done <- struct{}{} }() // also of an answer that is broken off
 		inner.ServeHTTP(w, r)
-		done <- struct{}{}
 	})
 	return done
 }
