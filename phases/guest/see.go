@@ -83,12 +83,14 @@ type Node struct {
 	Name       string
 	ProviderID string
 	Ready      bool
+	// Addresses are its IP addresses.
+	Addresses []string
 }
 
 // Nodes are those of control-plane Machines. They are known once they were read since the API has answered last.
 func (s *Seen) Nodes() (nodes []Node, known bool) {
 	for _, n := range s.sight.nodes {
-		nodes = append(nodes, Node{Name: n.name, ProviderID: n.providerID, Ready: n.ready})
+		nodes = append(nodes, Node{Name: n.name, ProviderID: n.providerID, Ready: n.ready, Addresses: n.addresses})
 	}
 	return nodes, s.sight.read
 }

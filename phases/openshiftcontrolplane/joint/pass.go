@@ -126,7 +126,7 @@ func heard(from *guest.Seen) machines.Guest {
 		Known: known, Etcd: machines.Etcd{Known: etcd.Known, Endpoints: etcd.Endpoints, Unhealthy: etcd.Unhealthy, Problem: etcd.Problem},
 	}
 	for _, node := range nodes {
-		to.Nodes = append(to.Nodes, machines.Node{Name: node.Name, ProviderID: node.ProviderID, Ready: node.Ready})
+		to.Nodes = append(to.Nodes, machines.Node(node))
 	}
 	return to
 }

@@ -17,6 +17,8 @@ type Node struct {
 	Name       string
 	ProviderID string
 	Ready      bool
+	// Addresses are its IP addresses.
+	Addresses []string
 }
 
 // Etcd is the guest's etcd. Known is false until it was read since the API has answered last.
