@@ -280,6 +280,13 @@ func TestGuest_tells_of_Nodes_once_they_were_read(t *testing.T) {
 	}
 	w.ask()
 	seen, _ = w.see()
+	if !seen.Fresh() {
+		t.Error("they were read, and are not fresh")
+	}
+	w.clock.Step(fresh)
+	if later, _ := w.see(); later.Fresh() {
+		t.Error("they were read long ago, and are fresh")
+	}
 	nodes, known := seen.Nodes()
 	equal(t, "Nodes", fmt.Sprint(nodes, known), "[{n0 dev://0 true [10.0.0.1]}] true")
 }

@@ -39,7 +39,7 @@ func (p *Poller) See(ctx context.Context, look phases.Look, f *guards.Facts) (*S
 	}
 	s.guest = p.of(look.Plane, want)
 	s.guest.mu.Lock()
-	s.sight = s.guest.seen
+	s.sight, s.fresh = s.guest.seen, p.clock.Since(s.guest.heard) < fresh
 	s.guest.mu.Unlock()
 	f.Guest = s.sight.facts(want.nodes)
 	f.Guest.Unasked = !s.sight.api && s.sight.problem == ""
@@ -77,6 +77,9 @@ func (p *Poller) machines(ctx context.Context, look phases.Look) ([]ofMachine, e
 	slices.SortFunc(all, func(a, b ofMachine) int { return cmp.Compare(a.machine, b.machine) })
 	return all, nil
 }
+
+// Fresh says that what is known of Nodes and etcd was read a moment ago. It is read so often while something is being changed.
+func (s *Seen) Fresh() bool { return s.sight.read && s.fresh }
 
 // Node is a Node of the guest that is one of its control-plane Machines.
 type Node struct {

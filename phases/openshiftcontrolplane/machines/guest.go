@@ -8,6 +8,8 @@ import (
 type Guest struct {
 	// Known says that Nodes were read since the API has answered last.
 	Known bool
+	// Fresh says that it was read a moment ago: no Machine is made, deleted or let go by what was read before that.
+	Fresh bool
 	Nodes []Node
 	Etcd  Etcd
 }

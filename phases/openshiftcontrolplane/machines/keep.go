@@ -63,8 +63,10 @@ func (s *Seen) keep(ctx context.Context, d *doing) {
 		switch {
 		case one.DeletionTimestamp.IsZero():
 			d.meet(s.keepOne(ctx, one, d))
-		case !s.holds() || s.isOutOfEtcd(one):
+		case !s.holds() || s.guest.Fresh && s.isOutOfEtcd(one):
 			d.meet(s.release(ctx, one, d))
+		default:
+			d.waits = true // it is no news of the guest that what was read before is still so
 		}
 	}
 }
