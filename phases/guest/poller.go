@@ -28,7 +28,7 @@ const (
 	patience = 10 * time.Second
 	// silence is after how long without an answer a guest is called silent.
 	silence = 5 * time.Minute
-	// fresh is for how long what was read is called fresh; more than a guest takes that is being changed.
+	// fresh is for how long what was read of a guest counts as new: longer than it takes between two looks at one that is being changed.
 	fresh = 3 * installing
 	// atOnce is how many guests are asked at the same time.
 	atOnce = 32
