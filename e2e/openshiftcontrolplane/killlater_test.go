@@ -73,6 +73,18 @@ var _ = Describe("A provider that is killed after a few writes again and again, 
 		Expect(deleted(ctx, since, asked.Key)).To(HaveExactElements("one-2", "one-1"))
 	}, SpecTimeout(15*time.Minute))
 
+	It("replaces a machine that is unhealthy, once", func(ctx SpecContext) {
+		asked := installManaged(ctx, newKey(ctx), 3)
+		objects, before, since := objectsOf(ctx, asked.Key), uids(ctx, asked.Key), mark(ctx)
+		Expect(world.Create(ctx, checked(asked.Key))).To(Succeed())
+		breaks(ctx, asked.Key, "one-1")
+		killed := killUntil(ctx, func(ctx context.Context) error { return replaced(ctx, asked.Key, "one-1", before) })
+		AddReportEntry("how often it was killed", killed)
+		Expect(objectsOf(ctx, asked.Key)).To(Equal(objects))
+		Expect(deleted(ctx, since, asked.Key)).To(HaveExactElements("one-1"))
+		Expect(made(ctx, since, asked.Key)).To(Equal(map[string]int{"machines one-1": 1, "devmachines one-1": 1, "openshiftconfigs one-1": 1}))
+	}, SpecTimeout(10*time.Minute))
+
 	It("clears an attempt away and makes another one, with another bootstrap machine", func(ctx SpecContext) {
 		first := newKey(ctx)
 		undisturbed := install(ctx, first)

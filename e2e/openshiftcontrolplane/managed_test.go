@@ -151,6 +151,14 @@ func uids(ctx context.Context, key capiworld.Key) map[string]types.UID {
 	return all
 }
 
+// replaced is nil once one of three Machines is another one than before.
+func replaced(ctx context.Context, key capiworld.Key, name string, before map[string]types.UID) error {
+	if uids(ctx, key)[name] == before[name] {
+		return errors.New("it is the same")
+	}
+	return settled(ctx, key, len(before))
+}
+
 var _ = Describe("A cluster under Managed", Label(long), func() {
 	It("is scaled from three machines to five and back, one by one, and lets none go that is a member of etcd", func(ctx SpecContext) {
 		asked := installManaged(ctx, newKey(ctx), 3)
@@ -176,12 +184,7 @@ var _ = Describe("A cluster under Managed", Label(long), func() {
 		since, before := mark(ctx), uids(ctx, asked.Key)
 		Expect(world.Create(ctx, checked(asked.Key))).To(Succeed())
 		breaks(ctx, asked.Key, "one-1")
-		eventually(ctx, "Machine one-1 to be replaced", func(ctx context.Context) error {
-			if uids(ctx, asked.Key)["one-1"] == before["one-1"] {
-				return errors.New("it is the same")
-			}
-			return settled(ctx, asked.Key, 3)
-		})
+		eventually(ctx, "Machine one-1 to be replaced", func(ctx context.Context) error { return replaced(ctx, asked.Key, "one-1", before) })
 		after := uids(ctx, asked.Key)
 		Expect(after["one-0"]).To(Equal(before["one-0"]))
 		Expect(after["one-2"]).To(Equal(before["one-2"]))
