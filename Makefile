@@ -181,7 +181,7 @@ generate: ## Write all other generated files.
 # What docs/tutorial.md takes.
 TUTORIAL := build controlplane bin/kubectl bin/crane bin/demo-runner
 .PHONY: e2e
-e2e: $(TUTORIAL) worlds ## Run the end-to-end suite against an embedded control plane, and print the slowest specs and what failed.
+e2e: $(TUTORIAL) worlds capi ## Run the end-to-end suite against an embedded control plane, and print the slowest specs and what failed.
 	@tools/e2e.sh
 
 .PHONY: test-tutorial
@@ -276,7 +276,7 @@ test-parts:
 # the race detector all is compiled once more. A program would be linked, too.
 LIBRARIES = $(shell go list $(1) -f '{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}' ./...)
 .PHONY: compile
-compile: $(TUTORIAL) worlds bin/golangci-lint
+compile: $(TUTORIAL) worlds capi bin/golangci-lint
 	@$(PROGRESS) tests go build -C=e2e $(call LIBRARIES,-C e2e)
 	@$(PROGRESS) 'tests, -race' go build $(RACE) $(LIBRARIES)
 

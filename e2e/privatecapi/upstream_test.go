@@ -142,17 +142,17 @@ var _ = Describe("A server that answers wrongly", Ordered, ContinueOnFailure, fu
 		whole string
 		wrong float64
 	}{
-		"in the middle of a long list":             {"", inJSON, saying(inJSON, halfList+"}"+machine), halfList[:len(halfList)-1], 1},
-		"with a long list that ends in the middle": {"", inJSON, saying(inJSON, halfList), halfList[:len(halfList)-1], 1},
-		"with a long list that is broken off":      {"", inJSON, cut(saying(inJSON, halfList)), "", 0},
-		"after an event of a watch":                {"?watch=1", inJSON, saying(inJSON, added+"}"), added, 1},
-		"with half an event after one of a watch":  {"?watch=1", inJSON, saying(inJSON, added+added[:60]), added, 1},
-		"with a watch that is broken off":          {"?watch=1", inJSON, cut(saying(inJSON, added+added[:60])), added, 0},
-		"with a frame of a watch in protobuf":      {"?watch=1", inProtobuf, saying(inProtobuf+";stream=watch", "\x00\x00\x00\x05wrong"), "", 1},
-		// Nobody can tell it from one that was broken off.
-		"with half a frame of a watch in protobuf":   {"?watch=1", inProtobuf, saying(inProtobuf+";stream=watch", "\x00\x00\x00\x05wr"), "", 0},
-		"with a Table whose end is that of another":  {"", inJSON + ";as=Table;g=meta.k8s.io;v=v1", saying(inJSON, halfList+"]]"), halfList[:len(halfList)-1], 1},
-		"with a list that is none after its objects": {"", inJSON, saying(inJSON, halfList+`{"apiVersion":1e}]}`), halfList[:len(halfList)-1], 1},
+		"in the middle of a long list":                           {"", inJSON, saying(inJSON, halfList+"}"+machine), halfList[:len(halfList)-1], 1},
+		"with a long list that ends in the middle":               {"", inJSON, saying(inJSON, halfList), halfList[:len(halfList)-1], 1},
+		"with a long list that is broken off":                    {"", inJSON, cut(saying(inJSON, halfList)), "", 0},
+		"after an event of a watch":                              {"?watch=1", inJSON, saying(inJSON, added+"}"), added, 1},
+		"with half an event after one of a watch":                {"?watch=1", inJSON, saying(inJSON, added+added[:60]), added, 1},
+		"with a watch that is broken off":                        {"?watch=1", inJSON, cut(saying(inJSON, added+added[:60])), added, 0},
+		"with a frame of a watch in protobuf":                    {"?watch=1", inProtobuf, saying(inProtobuf+";stream=watch", "\x00\x00\x00\x05wrong"), "", 1},
+		"with half a frame of a watch in protobuf":               {"?watch=1", inProtobuf, saying(inProtobuf+";stream=watch", "\x00\x00\x00\x05wr"), "", 1},
+		"with a watch in protobuf that is broken off in a frame": {"?watch=1", inProtobuf, cut(saying(inProtobuf+";stream=watch", "\x00\x00\x00\x05wr")), "", 0},
+		"with a Table whose end is that of another":              {"", inJSON + ";as=Table;g=meta.k8s.io;v=v1", saying(inJSON, halfList+"]]"), halfList[:len(halfList)-1], 1},
+		"with a list that is none after its objects":             {"", inJSON, saying(inJSON, halfList+`{"apiVersion":1e}]}`), halfList[:len(halfList)-1], 1},
 	} {
 		It(name+" has the stream break, is asked once, and counted", func(ctx SpecContext) {
 			behind.answers(row.answer)
