@@ -11,7 +11,9 @@ import (
 // Facts is what one look at a HostedCluster and at the namespace of its control plane has shown. Zero values mean "not seen".
 type Facts struct {
 	// Seen says that the HostedCluster was looked at.
-	Seen      bool      `yaml:"seen"`
+	Seen bool `yaml:"seen"`
+	// Unseen says what could not be looked at this time, and why; empty where all was. What it would have shown is not known.
+	Unseen    string    `yaml:"unseen"`
 	Cluster   Cluster   `yaml:"cluster"`
 	Marks     Marks     `yaml:"marks"`
 	Programme Programme `yaml:"programme"`

@@ -10,12 +10,17 @@ import (
 
 type guard = machine.Guard[Facts]
 
+// seen answers Unknown before the first look, and says why where a look was not whole.
 func seen(ask func(Facts) machine.Answer) func(Facts) machine.Answer {
 	return func(f Facts) machine.Answer {
 		if !f.Seen {
 			return machine.SayUnknown("the HostedCluster has not been looked at yet")
 		}
-		return ask(f)
+		answer := ask(f)
+		if answer.Truth == machine.Unknown && f.Unseen != "" {
+			return machine.SayUnknown(f.Unseen)
+		}
+		return answer
 	}
 }
 

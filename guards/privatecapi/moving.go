@@ -242,6 +242,8 @@ var CauseIsGone = guard{
 	Ask: seen(func(f Facts) machine.Answer {
 		done, known := steps(f)
 		switch {
+		case f.Unseen != "":
+			return machine.SayUnknown(f.Unseen)
 		case f.Then.Failing:
 			return machine.SayNo("")
 		case f.Then.Event != ProgressStalled:

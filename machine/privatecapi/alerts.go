@@ -7,8 +7,12 @@ import (
 	phases "github.com/capstan-capi/capstan/phases/privatecapi"
 )
 
-// stuck is how long a HostedCluster may be locked before somebody is called, whatever goes on meanwhile.
-const stuck = time.Hour
+const (
+	// stuck is how long a HostedCluster may be locked before somebody is called, whatever goes on meanwhile.
+	stuck = time.Hour
+	// steady is the end of that time, in which it has to be seen to be locked: a value that is told for a moment calls nobody.
+	steady = 10 * time.Minute
+)
 
 // notices are what stands beside all that a move does. One that goes to and fro stays in no state for long.
 var notices = []machine.Notice[phases.Works]{{
@@ -17,7 +21,7 @@ var notices = []machine.Notice[phases.Works]{{
 }}
 
 func isOverdue(w phases.Works) int {
-	if w.LockedFor() > stuck {
+	if w.LockedFor() > stuck-steady {
 		return 1
 	}
 	return 0
@@ -58,7 +62,7 @@ var (
 		Summary: "The failed move of a HostedCluster cannot be undone, and its data plane is not scaled",
 	}
 	lasts = machine.Alert{
-		Name: "CapstanPrivateCAPILocked", Severity: machine.Warning, After: time.Minute,
+		Name: "CapstanPrivateCAPILocked", Severity: machine.Warning, After: steady,
 		Summary: "The move of a HostedCluster has lasted for more than an hour, and its data plane is not scaled",
 	}
 	markingFails = machine.Alert{

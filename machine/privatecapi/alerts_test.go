@@ -31,8 +31,8 @@ func TestMigration_calls_somebody_to_a_lock_of_ours_after_an_hour_whatever_has_g
 			}
 			p.begin(key)
 			p.until(string(at), 5*time.Minute, p.reaches(key, at))
-			if p.Pass(54 * time.Minute); p.calls(key) {
-				t.Error("somebody is called before the hour is over")
+			if p.Pass(44 * time.Minute); p.calls(key) {
+				t.Error("somebody is called before the last ten minutes of the hour")
 			}
 			if p.Pass(7 * time.Minute); !p.calls(key) {
 				t.Error("nobody is called")

@@ -152,6 +152,7 @@ func inOrder(all ...func() error) (machine.Result, error) {
 }
 
 func (w *works) Facts() guards.Facts { return w.facts }
+func (w *works) Unseen() error       { return nil }
 
 func (w *works) Classify(context.Context) (machine.Result, error) {
 	switch due, known := guards.MarkFor(w.facts); {

@@ -21,6 +21,12 @@ func shorten(text string) string { return message.Shorten(text, maxText) }
 // admit has the server of a route admit an object, or not. Where nobody can be asked there is no answer, and the API server does
 // what the configuration of the webhook says, as it would without the shim.
 func (s *Shim) admit(ctx context.Context, a asked) ([]byte, *failure) {
+	if _, err := s.routes.to(a.route); err != nil {
+		return nil, failed(unknown, http.StatusBadGateway, "%w", err)
+	}
+	if err := checkAdmission(a.body); err != nil {
+		return nil, failed(malformed, http.StatusRequestEntityTooLarge, "reading the AdmissionReview: %w", err)
+	}
 	review := &admissionv1.AdmissionReview{}
 	if err := json.Unmarshal(a.body, review); err != nil {
 		return nil, failed(malformed, http.StatusBadRequest, "reading the AdmissionReview: %w", err)

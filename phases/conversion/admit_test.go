@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
+
+	"github.com/capstan-capi/capstan/phases/conversion"
 )
 
 func request(group string) admissionv1.AdmissionRequest {
@@ -142,7 +144,7 @@ func TestAdmit_refuses_what_is_no_review(t *testing.T) {
 		"no JSON": `{`, "another kind": `{"apiVersion":"v1","kind":"Pod"}`, "no request": `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if code, body := serve(t, noConverter(t)).post("/admit/core/mutate", text); code != http.StatusBadRequest {
+			if code, body := serve(t, noConverter(t), conversion.Route{Name: "core", URL: "http://127.0.0.1:1"}).post("/admit/core/mutate", text); code != http.StatusBadRequest {
 				t.Errorf("answered %d %s", code, body)
 			}
 		})

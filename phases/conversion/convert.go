@@ -15,13 +15,6 @@ import (
 	"github.com/capstan-capi/capstan/phases/rewrite"
 )
 
-const (
-	// maxObjects bounds the objects of one review. API servers convert at most 10,000 at once, a page of a list that is kept.
-	maxObjects = 20_000
-	// maxObject bounds each: API servers take requests of 3 MiB, and what one makes of an object may be somewhat larger.
-	maxObject = 4 << 20
-)
-
 // convertHere answers a ConversionReview by the linked packages. The answer is a review also where it fails, so that who asked the
 // API server reads why.
 func (s *Shim) convertHere(ctx context.Context, a asked) ([]byte, *failure) {
@@ -31,16 +24,24 @@ func (s *Shim) convertHere(ctx context.Context, a asked) ([]byte, *failure) {
 	}
 	converted := make([]runtime.RawExtension, len(review.Request.Objects))
 	for i, object := range review.Request.Objects {
-		if err := ctx.Err(); err != nil {
-			return answerConversion(review, nil, failed(impossible, http.StatusOK, "converting %s: the time is up", told(object.Raw, i, review.Request)))
-		}
-		text, err := s.convertOne(object.Raw, desired)
+		text, err := s.convertInTurn(ctx, object.Raw, desired)
 		if err != nil {
 			return answerConversion(review, nil, failed(impossible, http.StatusOK, "converting %s: %w", told(object.Raw, i, review.Request), err))
 		}
 		converted[i] = runtime.RawExtension{Raw: text}
 	}
 	return answerConversion(review, converted, nil)
+}
+
+// convertInTurn waits while others convert so much that there is no memory for this one: a list of empty elements takes a hundred
+// times as much decoded as its text.
+func (s *Shim) convertInTurn(ctx context.Context, object []byte, desired string) ([]byte, error) {
+	// Where nobody waits, a context that has ended is not looked at.
+	if ctx.Err() != nil || s.decoded.Acquire(ctx, int64(len(object))) != nil {
+		return nil, errors.New("the time is up")
+	}
+	defer s.decoded.Release(int64(len(object)))
+	return s.convertOne(object, desired)
 }
 
 var errPanic = errors.New("the packages of Cluster API met an error of their own; look at the object, it may be malformed")
@@ -122,7 +123,7 @@ func convertedBy(answer *apiextensionsv1.ConversionResponse, request *apiextensi
 // readConversion reads a review, and says which standard version it desires.
 func readConversion(body []byte) (*apiextensionsv1.ConversionReview, string, *failure) {
 	review := &apiextensionsv1.ConversionReview{}
-	if err := checkObjects(body); err != nil {
+	if err := checkConversion(body); err != nil {
 		return nil, "", failed(malformed, http.StatusRequestEntityTooLarge, "reading the ConversionReview: %w", err)
 	}
 	if err := json.Unmarshal(body, review); err != nil {
@@ -139,23 +140,6 @@ func readConversion(body []byte) (*apiextensionsv1.ConversionReview, string, *fa
 		return nil, "", failed(malformed, http.StatusBadRequest, "%s is no version of a private type, and no other is converted here: look at the conversion of its definition", review.Request.DesiredAPIVersion)
 	}
 	return review, desired, nil
-}
-
-// checkObjects refuses, before anything is decoded, what would take many times the memory of its text.
-func checkObjects(body []byte) error {
-	count, large := 0, false
-	gjson.GetBytes(body, "request.objects").ForEach(func(_, object gjson.Result) bool {
-		count++
-		large = len(object.Raw) > maxObject
-		return count <= maxObjects && !large
-	})
-	switch {
-	case large:
-		return fmt.Errorf("object %d has more than %d bytes, which no API server stores", count, maxObject)
-	case count > maxObjects:
-		return fmt.Errorf("it has more than %d objects; list fewer at once, with a limit", maxObjects)
-	}
-	return nil
 }
 
 // answerConversion writes the answer to a review: with what was converted, or with what is wrong.

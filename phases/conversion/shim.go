@@ -32,6 +32,7 @@ type Shim struct {
 	clock   clock.WithTicker
 	log     logr.Logger
 	room    *semaphore.Weighted // in bytes
+	decoded *semaphore.Weighted // in bytes of the objects that are being converted
 }
 
 // New makes a shim, and registers its metrics once in a process. The log gets no content of an object.
@@ -39,7 +40,10 @@ func New(convert Converter, routes *Routes, c clock.WithTicker, log logr.Logger)
 	if err := registerMetrics(); err != nil {
 		return nil, fmt.Errorf("registering the metrics of the shim: %w", err)
 	}
-	return &Shim{convert: convert, routes: routes, clock: c, log: log, room: semaphore.NewWeighted(maxRoom)}, nil
+	return &Shim{
+		convert: convert, routes: routes, clock: c, log: log,
+		room: semaphore.NewWeighted(maxRoom), decoded: semaphore.NewWeighted(maxObject),
+	}, nil
 }
 
 // Handler serves all endpoints by their paths.

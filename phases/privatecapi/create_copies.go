@@ -97,7 +97,7 @@ func (p *Pass) copyOutside(ctx context.Context) (int, machine.Result, error) {
 			to, err = p.API.List(ctx, kinds.target, "", "")
 		}
 		if isAway(err) {
-			p.outage(p.Key, p.record.Since, err)
+			p.outage(p.Key, p.record.Since, err, nil)
 			return sent, machine.Result{LookAgain: soon}, nil
 		}
 		if err != nil {

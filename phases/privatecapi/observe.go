@@ -52,12 +52,20 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, Wo
 		}
 	}
 	f, err := pass.look(ctx)
-	p.outage(key, pass.record.Since, err)
+	p.outage(key, pass.record.Since, err, pass.unseen)
+	if err == nil && pass.unseen != nil {
+		f.Unseen = machine.Shorten(pass.unseen.Error(), maxUnseen)
+	}
 	f.Outages = p.outages(key, pass.record.Since)
 	pass.facts = f
 	return f, pass, err
 }
 
+// maxUnseen bounds what is said of a look that was not whole, in bytes.
+const maxUnseen = 512
+
+// look fails where the HostedClusters cannot be read, and so nothing can be said. What cannot be seen of a namespace is no reason to
+// leave limits unjudged: the facts lack it, and the pass knows why.
 func (p *Pass) look(ctx context.Context) (guards.Facts, error) {
 	guards.Recall(&p.facts, p.record, machine.Resumed{})
 	then := p.facts.Then
@@ -84,12 +92,13 @@ func (p *Pass) look(ctx context.Context) (guards.Facts, error) {
 	p.facts.Checks = p.checked()
 	p.tellRefusal()
 	if p.facts.Cluster.SharedWith = p.sharedWith(clusters); n.inside {
-		err = p.lookInside(ctx, n, clusters)
-		return p.facts, err
+		p.unseen = p.lookInside(ctx, n, clusters)
+		return p.facts, nil
 	}
 	label, err := p.Fences(ctx, p.facts.Cluster.ControlPlane)
 	p.facts.Fence = guards.Fenced{Known: err == nil, Label: label}
-	return p.facts, err
+	p.unseen = err
+	return p.facts, nil
 }
 
 // clusters are all HostedClusters, as the API server has them or as watches show them.
@@ -202,9 +211,11 @@ func (p *Pass) lookCloser(ctx context.Context, n needs) (err error) {
 		}
 	}
 	if n.comparison {
-		if p.facts.Comparison, err = p.compare(ctx); err != nil {
+		comparison, err := p.compare(ctx)
+		if err != nil {
 			return err
 		}
+		p.facts.Comparison = comparison
 	}
 	if n.health {
 		p.facts.Health = p.health()
@@ -212,20 +223,25 @@ func (p *Pass) lookCloser(ctx context.Context, n needs) (err error) {
 	return nil
 }
 
-// outage notes whether the API server answers.
-func (p *Phases) outage(key machine.Key, since time.Time, err error) {
+// outage notes whether the API server answers: at all, and what was asked last. An outage that ends counts, and so does a part of one:
+// an API server that has just begun again answers some requests before others.
+func (p *Phases) outage(key machine.Key, since time.Time, whole, part error) {
 	now := p.Now()
 	p.memory.of(key, func(r *remembered) {
-		switch {
-		case isAway(err):
-			r.away = true
-		case err == nil && r.away:
-			r.away, r.back = false, now
-			if !r.countedFor.Equal(since) {
-				r.outages, r.countedFor = 0, since
-			}
-			r.outages++
+		if whole != nil {
+			r.away = r.away || isAway(whole)
+			return
 		}
+		over := r.away || r.partly && part == nil
+		r.away, r.partly = false, r.partly && part != nil || isAway(part)
+		if !over {
+			return
+		}
+		r.back = now
+		if !r.countedFor.Equal(since) {
+			r.outages, r.countedFor = 0, since
+		}
+		r.outages++
 	})
 }
 

@@ -66,8 +66,10 @@ type Pass struct {
 	// Hosted is the HostedCluster, nil if there is none.
 	Hosted *unstructured.Unstructured
 
-	facts     guards.Facts
-	record    machine.Record
+	facts  guards.Facts
+	record machine.Record
+	// unseen is why the look was not whole, nil where it was.
+	unseen    error
 	namespace *unstructured.Unstructured
 	kinds     []Kind
 	sides     *sides
@@ -80,6 +82,9 @@ type Pass struct {
 
 // Facts are what the pass has seen.
 func (p *Pass) Facts() guards.Facts { return p.facts }
+
+// Unseen is why the look was not whole, nil where it was.
+func (p *Pass) Unseen() error { return p.unseen }
 
 // KeyOf is the key of a HostedCluster.
 func KeyOf(o *unstructured.Unstructured) machine.Key {
@@ -134,9 +139,10 @@ type remembered struct {
 	refusal    string
 	checkedFor time.Time
 	refused    time.Time
-	// away says that the API server did not answer last time; outages are those that ended in the state that was entered at
-	// countedFor, and back is when the last one ended.
+	// away says that the API server did not answer last time, and partly that it had no answer for some of what was asked; outages
+	// are those that ended in the state that was entered at countedFor, and back is when the last one ended.
 	away       bool
+	partly     bool
 	outages    int
 	countedFor time.Time
 	back       time.Time

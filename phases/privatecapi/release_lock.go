@@ -54,7 +54,7 @@ func (p *Pass) releaseLease(ctx context.Context) (machine.Result, error) {
 	case apierrors.IsNotFound(err):
 		return machine.Result{LookAgain: soon}, nil
 	case err != nil && isAway(err):
-		p.outage(p.Key, p.record.Since, err)
+		p.outage(p.Key, p.record.Since, err, nil)
 		return machine.Result{LookAgain: soon}, nil
 	case err != nil:
 		return machine.Result{}, fmt.Errorf("reading Lease %s/%s: %w", p.Namespace, guards.ProgrammeName, err)

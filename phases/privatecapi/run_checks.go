@@ -18,7 +18,7 @@ import (
 func (p *Pass) RunChecks(ctx context.Context) (machine.Result, error) {
 	refused, err := p.check(ctx)
 	if isAway(err) {
-		p.outage(p.Key, p.record.Since, err)
+		p.outage(p.Key, p.record.Since, err, nil)
 		return machine.Result{LookAgain: soon}, nil
 	}
 	if err != nil {

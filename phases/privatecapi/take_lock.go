@@ -57,7 +57,7 @@ func (p *Pass) takeLease(ctx context.Context) (bool, machine.Result, error) {
 			"metadata": map[string]any{"namespace": p.Namespace, "name": guards.ProgrammeName, "annotations": metadata["annotations"]}, "spec": spec,
 		}}
 	case err != nil && isAway(err):
-		p.outage(p.Key, p.record.Since, err)
+		p.outage(p.Key, p.record.Since, err, nil)
 		return false, machine.Result{LookAgain: soon}, nil
 	case err != nil:
 		return false, machine.Result{}, fmt.Errorf("reading Lease %s/%s: %w", p.Namespace, guards.ProgrammeName, err)

@@ -20,7 +20,7 @@ func (p *Pass) TakeSnapshot(ctx context.Context) (machine.Result, error) {
 	}
 	err = p.Journal.StoreNote(ctx, p.Key, p.noted, note)
 	if isAway(err) {
-		p.outage(p.Key, p.record.Since, err)
+		p.outage(p.Key, p.record.Since, err, nil)
 		return machine.Result{LookAgain: soon}, nil
 	}
 	if err != nil {

@@ -16,6 +16,8 @@ import (
 type Works interface {
 	// Facts are what the pass has seen.
 	Facts() guards.Facts
+	// Unseen is why the look at the namespace of the control plane was not whole, nil where it was. Then no work does anything.
+	Unseen() error
 	// LockedFor is for how long a move of ours has locked the HostedCluster, zero where none has.
 	LockedFor() time.Duration
 
@@ -54,13 +56,16 @@ type Snapshot = machine.Snapshot[guards.Facts, Works]
 // again is after how long a work is tried whose stage nobody can tell.
 const again = time.Second
 
-// work is an action of some states. Where nobody can tell that the stage fits one of them, it does nothing. One that writes to the
+// work is an action of some states. Where the pass has not seen all, it does nothing, and neither where nobody can tell that the stage fits one of them. One that writes to the
 // namespace of a control plane fails where that is not of this HostedCluster alone.
 func work(name, doc string, run func(Works, context.Context) (machine.Result, error), writes []string, of ...machine.State) machine.Action[Works] {
 	inside := slices.ContainsFunc(writes, func(what string) bool { return !slices.Contains(writesCluster, what) })
 	return machine.Action[Works]{
 		Name: name, Writes: writes, Doc: doc,
 		Run: func(ctx context.Context, w Works) (machine.Result, error) {
+			if unseen := w.Unseen(); unseen != nil {
+				return unsure(unseen)
+			}
 			if facts := w.Facts(); !slices.ContainsFunc(of, func(s machine.State) bool { return guards.Fits(s, facts).Truth == machine.Yes }) {
 				return machine.Result{LookAgain: again}, nil
 			}
@@ -70,6 +75,14 @@ func work(name, doc string, run func(Works, context.Context) (machine.Result, er
 			return run(w, ctx)
 		},
 	}
+}
+
+// unsure is what comes of a work whose pass could not see all. It fails with that, unless the API server has no answer at the moment.
+func unsure(unseen error) (machine.Result, error) {
+	if isAway(unseen) {
+		return machine.Result{Did: machine.Shorten(unseen.Error(), maxUnseen), LookAgain: again}, nil
+	}
+	return machine.Result{}, unseen
 }
 
 // What the works write, by kind.

@@ -78,7 +78,7 @@ func (p *Pass) stops(w *Write, err error) (machine.Result, error) {
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err), apierrors.IsAlreadyExists(err):
 		return machine.Result{Did: told + ": it had changed", LookAgain: soon}, nil
 	case isAway(err):
-		p.outage(p.Key, p.record.Since, err)
+		p.outage(p.Key, p.record.Since, err, nil)
 		return machine.Result{Did: told + ": no answer", LookAgain: soon}, nil
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		return machine.Result{}, machine.Terminal(fmt.Errorf("%s: %w", told, err))

@@ -34,6 +34,14 @@ func (w *World) SecretIsOwned(key machine.Key, name, machine string, side phases
 	return ref.UID == of.GetUID() && ref.Controller != nil && *ref.Controller
 }
 
+// Unlist has each list of a resource end with an error, until that is nil.
+func (w *World) Unlist(resource string, err error) {
+	if w.server.unlisted == nil {
+		w.server.unlisted = map[string]error{}
+	}
+	w.server.unlisted[resource] = err
+}
+
 // HoldLease has the Lease of the programme held for somebody since a time.
 func (w *World) HoldLease(holder machine.Key, since time.Time) {
 	at := refOf(phases.Leases, operatorNamespace, guards.ProgrammeName)

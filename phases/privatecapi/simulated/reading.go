@@ -47,6 +47,9 @@ func (s *server) List(_ context.Context, k phases.Kind, namespace, selector stri
 	if s.down {
 		return nil, s.unavailable()
 	}
+	if err := s.unlisted[k.Resource]; err != nil {
+		return nil, err
+	}
 	selects, err := labels.Parse(selector)
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())

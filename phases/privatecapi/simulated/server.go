@@ -39,6 +39,8 @@ type server struct {
 	// unasked is the namespace about which the API server tells nobody who serves webhooks there.
 	unasked string
 	log     []string
+	// unlisted are the errors that listing a resource ends with.
+	unlisted map[string]error
 	// denied counts writes that the fence has denied, and tried are the kinds of them.
 	denied int
 	tried  map[string]bool

@@ -1,0 +1,76 @@
+package privatecapi_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	guards "github.com/capstan-capi/capstan/guards/privatecapi"
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// unlistable are errors that a list may end with for good.
+var unlistable = map[string]error{
+	"is refused":          apierrors.NewForbidden(schema.GroupResource{Resource: "machines"}, "", errors.New("the right was taken away")),
+	"meets errors inside": apierrors.NewInternalError(errors.New("the object cannot be decoded")),
+}
+
+// leaves runs until a state is left that cannot see all, and says by which event and to where. Deadlines are far apart: time goes by in
+// bigger steps there.
+func (p *play) leaves(key machine.Key, state machine.State) (moved machine.Transition) {
+	p.t.Helper()
+	p.each = func(_ machine.Key, outcome machine.Outcome) {
+		if outcome.Moved != nil && outcome.Moved.From == state && moved.To == "" {
+			moved = *outcome.Moved
+		}
+	}
+	defer func() { p.each = nil }()
+	p.until("out of "+string(state), 40*time.Minute, func() bool {
+		p.Pass(5 * time.Second)
+		return moved.To != ""
+	})
+	return moved
+}
+
+func TestMigration_judges_its_limits_in_every_state_while_one_kind_cannot_be_listed(t *testing.T) {
+	for _, state := range slices.Concat(forward, back) {
+		if state == guards.Checking {
+			continue // nothing is locked yet
+		}
+		for name, err := range unlistable {
+			t.Run(string(state)+", where the list "+name, func(t *testing.T) {
+				t.Parallel()
+				p, key := waits(t)
+				was := p.picture(key)
+				p.begin(key)
+				if slices.Contains(back, state) {
+					p.until("observing", 5*time.Minute, p.reaches(key, guards.Observing))
+					p.LoseRecord(key)
+					p.restart()
+				}
+				p.until(string(state), 20*time.Minute, p.reaches(key, state))
+				p.Unlist("machines", err)
+				left := p.leaves(key, state)
+				if left.Event != guards.ProgressStalled && left.Event != guards.FailureEstablished {
+					t.Errorf("%s has led to %s", left.Event, left.To)
+				}
+				p.until("blocked, or free", 2*time.Hour, func() bool {
+					p.Pass(5 * time.Second)
+					return strings.HasSuffix(string(p.State(key)), "Blocked") || len(p.Locked()) == 0
+				})
+				p.Unlist("machines", nil)
+				p.until("free", time.Hour, p.unblocked(key, func() bool { return len(p.Locked()) == 0 }))
+				if p.ends(key) == moved {
+					p.isMoved(key, was)
+					return
+				}
+				p.isBack(key, was, guards.Reason(p.Annotations(key)[guards.FailedAnnotation]))
+			})
+		}
+	}
+}
