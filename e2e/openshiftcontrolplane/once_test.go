@@ -49,6 +49,66 @@ func counted(m *capiworld.Manager) *proxy.Active {
 	return m.Between().Add(proxy.Rule{Verb: "create", Resource: "machines", Fault: (*proxy.Exchange).Pass})
 }
 
+// twoProviders are two that do not run, as replicas of one Deployment; afterwards one runs, as before.
+func twoProviders(ctx context.Context) (first, second *capiworld.Manager) {
+	GinkgoHelper()
+	first, second = world.Manager(capiworld.Provider), world.Manager(capiworld.Provider+"-2")
+	if second == nil {
+		var err error
+		second, err = world.Another(ctx, capiworld.Provider, capiworld.Provider+"-2")
+		Expect(err).NotTo(HaveOccurred())
+	}
+	Expect(first.Stop()).To(Succeed())
+	DeferCleanup(func() {
+		Expect(errors.Join(first.Stop(), second.Stop())).To(Succeed())
+		first.Between().CountWrites()
+		second.Between().CountWrites()
+		Expect(first.Start()).To(Succeed())
+	})
+	return first, second
+}
+
+// inTurns runs two providers, of which the one that has the Lease is killed after a few writes and started again, until a question is
+// answered with nil, and says how often. The Lease's own writes count, too.
+func inTurns(ctx context.Context, first, second *capiworld.Manager, reached func(context.Context) error) (killed int) {
+	GinkgoHelper()
+	begin := func(m *capiworld.Manager) <-chan struct{} {
+		ended := m.Between().EndAfter(lives[killed%len(lives)]+2, m.Kill)
+		Expect(m.Start()).To(Succeed())
+		return ended
+	}
+	byFirst, bySecond := begin(first), begin(second)
+	for {
+		var dead *capiworld.Manager
+		is := false
+		eventually(ctx, "a provider to be killed, or both to be done", func(ctx context.Context) error {
+			select {
+			case <-byFirst:
+				dead = first
+				return nil
+			case <-bySecond:
+				dead = second
+				return nil
+			default:
+			}
+			err := reached(ctx)
+			is = err == nil
+			return err
+		})
+		if is {
+			first.Between().CountWrites()
+			second.Between().CountWrites()
+			return killed
+		}
+		killed++
+		if dead == first {
+			byFirst = begin(first)
+		} else {
+			bySecond = begin(second)
+		}
+	}
+}
+
 var _ = Describe("What is made once", Label(long), func() {
 	It("is taken up by a provider whose forerunner was killed between an infrastructure machine and its Machine", func(ctx SpecContext) {
 		key, since, provider := newKey(ctx), mark(ctx), world.Manager(capiworld.Provider)
@@ -79,19 +139,12 @@ var _ = Describe("What is made once", Label(long), func() {
 	}, SpecTimeout(10*time.Minute))
 
 	It("is made by one of two providers, and the other one goes on when the first is killed", func(ctx SpecContext) {
-		first := world.Manager(capiworld.Provider)
-		second, err := world.Another(ctx, capiworld.Provider, capiworld.Provider+"-2")
-		Expect(err).NotTo(HaveOccurred())
-		Expect(first.Stop()).To(Succeed())
+		first, second := twoProviders(ctx)
 		byFirst, bySecond := counted(first), counted(second)
 		DeferCleanup(byFirst.End)
 		DeferCleanup(bySecond.End)
 		Expect(first.Start()).To(Succeed())
 		Expect(second.Start()).To(Succeed())
-		DeferCleanup(func() {
-			Expect(errors.Join(first.Stop(), second.Stop())).To(Succeed())
-			Expect(first.Start()).To(Succeed())
-		})
 		key, since := newKey(ctx), mark(ctx)
 		ask(ctx, key, 3, "complete")
 		eventually(ctx, "some Machine", func(ctx context.Context) error {
@@ -114,4 +167,21 @@ var _ = Describe("What is made once", Label(long), func() {
 		Expect(bootstraps(ctx, since, key)).To(HaveLen(1), "creations of the bootstrap machine")
 		remove(ctx, key)
 	}, SpecTimeout(10*time.Minute))
+
+	It("is made by two providers that are killed in turns", func(ctx SpecContext) {
+		undisturbed := newKey(ctx)
+		objects := install(ctx, undisturbed)
+		remove(ctx, undisturbed)
+		first, second := twoProviders(ctx)
+		key, since := newKey(ctx), mark(ctx)
+		ask(ctx, key, 1, "")
+		// None lives for the half minute that operators have to be healthy.
+		killed := inTurns(ctx, first, second, func(ctx context.Context) error { return standsAt(ctx, key, "Settling") })
+		stands(ctx, key, "Installed")
+		AddReportEntry("how often one was killed", killed)
+		Expect(killed).To(BeNumerically(">=", 4))
+		Expect(made(ctx, since, key)).To(HaveEach(1))
+		Expect(bootstraps(ctx, since, key)).To(HaveLen(1), "creations of the bootstrap machine")
+		Expect(objectsOf(ctx, key)).To(Equal(objects))
+	}, SpecTimeout(20*time.Minute))
 })
