@@ -84,6 +84,8 @@ type Manager struct {
 	process *cluster.Process
 	// ended says that it was meant to end.
 	ended bool
+	// more are the arguments that it was started with last.
+	more []string
 }
 
 // StartManager starts what an installed Deployment would run, and waits for nothing.
@@ -190,7 +192,7 @@ func (w *World) mount(ctx context.Context, pod corev1.PodSpec, folder string) er
 
 // Start starts the process, which must not run, with more arguments.
 func (m *Manager) Start(more ...string) (err error) {
-	m.ended = false
+	m.ended, m.more = false, more
 	m.process, err = m.world.Cluster.Spawn(m.name, m.Log, slices.Concat(m.command, more)...)
 	return err
 }
@@ -242,7 +244,11 @@ func (m *Manager) close() error {
 	return err
 }
 
-// alive is an error once the process has ended, and was not meant to.
+// lostLease is what a manager says last that could not renew its Lease in time.
+const lostLease = "leader election lost"
+
+// alive is an error once the process has ended, and was not meant to. One that has lost its Lease, as happens where other work takes the
+// machine's time, is started again, as a kubelet does.
 func (m *Manager) alive() error {
 	if m.process == nil {
 		return nil
@@ -251,6 +257,9 @@ func (m *Manager) alive() error {
 	case <-m.process.Exited():
 		if m.ended {
 			return nil
+		}
+		if strings.Contains(m.Tail(1), lostLease) {
+			return m.Start(m.more...)
 		}
 		return fmt.Errorf("%s has ended: %w; its log ends with\n%s", m.name, errors.Join(m.process.Failure()), m.Tail(20))
 	default:
@@ -264,6 +273,6 @@ func (m *Manager) Tail(lines int) string {
 	if err != nil {
 		return err.Error()
 	}
-	all := strings.SplitAfter(string(log), "\n")
+	all := strings.SplitAfter(strings.TrimSuffix(string(log), "\n"), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], "")
 }
