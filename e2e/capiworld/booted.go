@@ -24,7 +24,7 @@ func (w *World) UserData(ctx context.Context, machine Key) ([]byte, error) {
 	}
 	name, _, _ := unstructured.NestedString(of.Object, "spec", "bootstrap", "dataSecretName")
 	if name == "" {
-		return nil, fmt.Errorf("Machine %s has no data Secret yet", machine)
+		return nil, fmt.Errorf("no data Secret of Machine %s is named yet", machine)
 	}
 	data := &corev1.Secret{}
 	if err := w.API.Get(ctx, Key{Namespace: machine.Namespace, Name: name}, data); err != nil {
