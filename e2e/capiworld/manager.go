@@ -91,7 +91,7 @@ func (w *World) StartManager(ctx context.Context, deployment string) error {
 	m := w.managers[deployment]
 	if m == nil {
 		var err error
-		if m, err = w.newManager(ctx, deployment); err != nil {
+		if m, err = w.newManager(ctx, deployment, deployment); err != nil {
 			return fmt.Errorf("making the manager of Deployment %s: %w", deployment, err)
 		}
 		w.managers[deployment] = m
@@ -99,21 +99,31 @@ func (w *World) StartManager(ctx context.Context, deployment string) error {
 	return m.Start()
 }
 
-func (w *World) newManager(ctx context.Context, deployment string) (*Manager, error) {
+// Another makes one more manager of a Deployment that is not started, as of a second replica. It is stopped with the world.
+func (w *World) Another(ctx context.Context, deployment, name string) (*Manager, error) {
+	m, err := w.newManager(ctx, deployment, name)
+	if err != nil {
+		return nil, fmt.Errorf("making another manager of Deployment %s: %w", deployment, err)
+	}
+	w.managers[name] = m
+	return m, nil
+}
+
+func (w *World) newManager(ctx context.Context, deployment, name string) (*Manager, error) {
 	of := &appsv1.Deployment{}
 	if err := w.API.Get(ctx, client.ObjectKey{Namespace: harness.CAPINamespace, Name: deployment}, of); err != nil {
 		return nil, err
 	}
 	pod := of.Spec.Template.Spec
 	m := &Manager{
-		world: w, name: deployment, Log: filepath.Join(w.Cluster.Dir(), deployment+".log"),
+		world: w, name: name, Log: filepath.Join(w.Cluster.Dir(), name+".log"),
 		User: "system:serviceaccount:" + of.Namespace + ":" + pod.ServiceAccountName,
 	}
-	kubeconfig, err := m.access(of.Namespace)
+	kubeconfig, err := m.access(of.Namespace, deployment == Provider)
 	if err != nil {
 		return nil, err
 	}
-	p := &place{kubeconfig: kubeconfig, certificates: filepath.Join(w.Cluster.Dir(), deployment+"-certificates"), first: w.first}
+	p := &place{kubeconfig: kubeconfig, certificates: filepath.Join(w.Cluster.Dir(), name+"-certificates"), first: w.first}
 	if err := freePorts(&p.health, &p.webhooks); err != nil {
 		return nil, err
 	}
@@ -124,7 +134,7 @@ func (w *World) newManager(ctx context.Context, deployment string) (*Manager, er
 	run := programs[deployment]
 	at := max(0, slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == "manager" }))
 	// A process gets no values of fields of a Pod; those that managers ask for are these.
-	environment := []string{"env", "POD_NAMESPACE=" + of.Namespace, "POD_NAME=" + deployment, "POD_UID=" + string(of.UID), "POD_IP=127.0.0.1"}
+	environment := []string{"env", "POD_NAMESPACE=" + of.Namespace, "POD_NAME=" + name, "POD_UID=" + string(of.UID), "POD_IP=127.0.0.1"}
 	m.command = slices.Concat(environment, []string{filepath.Join(w.bin, run.binary)}, arguments(pod.Containers[at]), run.more(p))
 	return m, nil
 }
@@ -135,9 +145,9 @@ func arguments(of corev1.Container) []string {
 }
 
 // access writes a kubeconfig of the manager's ServiceAccount, by way of the proxy where there is to be one.
-func (m *Manager) access(namespace string) (string, error) {
+func (m *Manager) access(namespace string, proxied bool) (string, error) {
 	groups := []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"}
-	if m.name != Provider {
+	if !proxied {
 		return m.world.Cluster.KubeconfigFor(m.User, groups...)
 	}
 	config, err := m.world.Cluster.ConfigFor(m.User, groups...)
@@ -234,6 +244,9 @@ func (m *Manager) close() error {
 
 // alive is an error once the process has ended, and was not meant to.
 func (m *Manager) alive() error {
+	if m.process == nil {
+		return nil
+	}
 	select {
 	case <-m.process.Exited():
 		if m.ended {

@@ -153,6 +153,14 @@ func (s Standing) Is(state string) error {
 	return fmt.Errorf("it is in state %q: %s; its work meets: %s", s.State, s.Waits, s.Failure)
 }
 
+// WaitsFor is nil if what the control plane waits for names something.
+func (s Standing) WaitsFor(names string) error {
+	if strings.Contains(s.Waits, names) {
+		return nil
+	}
+	return fmt.Errorf("it is in state %q and waits for %s", s.State, s.Waits)
+}
+
 // Says is nil if the control plane has a condition of a status, whose reason or message names something.
 func (s Standing) Says(kind string, status metav1.ConditionStatus, names string) error {
 	for _, c := range s.Conditions {

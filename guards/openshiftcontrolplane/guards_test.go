@@ -184,6 +184,12 @@ func TestGuards_of_an_installed_cluster(t *testing.T) {
 			name + "/done":                   {pair[1], wish(Wish{Known: true, Asked: "it", Steps: three}), machine.Yes, ""},
 		})
 	}
+	refused := Wish{Known: true, Asked: "it", Refused: "it speaks against it", Steps: some}
+	check(t, map[string]answers{
+		"Upgrade/refused on the way":     {UpgradeIsDone, wish(refused), machine.Yes, "it speaks against it"},
+		"Scale/refused on the way":       {ScaleIsDone, wish(refused), machine.No, "1 of 3"},
+		"Remediation/refused on the way": {RemediationIsDone, wish(refused), machine.No, "1 of 3"},
+	})
 	check(t, map[string]answers{
 		"GuestIsHealthy/not counted": {GuestIsHealthy, alone, machine.Unknown, ""},
 		"GuestIsHealthy/no":          {GuestIsHealthy, with(alone, func(f *Facts) { f.Guest.Operators = some }), machine.No, "not x"},

@@ -39,9 +39,21 @@ func wanted(name string, of func(Facts) Wish, doc string) guard {
 	})}
 }
 
-// UpgradeIsDone asks whether the guest has the release.
-var UpgradeIsDone = done("UpgradeIsDone", func(f Facts) Wish { return f.Upgrade }, "operators have the new release",
-	"The guest's ClusterVersion says that the release that was asked for is installed, or no other one is asked for any more.")
+// UpgradeIsDone asks whether the guest has the release, or must not be asked for it: its word may have changed on the way.
+var UpgradeIsDone = unlessRefused(done("UpgradeIsDone", func(f Facts) Wish { return f.Upgrade }, "operators have the new release",
+	"The guest's ClusterVersion says that the release that was asked for is installed, or no other one is asked for any more, or it is refused before the guest was asked."))
+
+// unlessRefused answers Yes where an upgrade is refused. What is under way is not.
+func unlessRefused(g guard) guard {
+	ask := g.Ask
+	g.Ask = func(f Facts) machine.Answer {
+		if w := f.Upgrade; f.Seen && w.Known && w.Asked != "" && w.Refused != "" {
+			return machine.SayYes(w.Asked + " is asked for, and not done: " + w.Refused)
+		}
+		return ask(f)
+	}
+	return g
+}
 
 // ScaleIsDone asks whether there are as many machines as asked for.
 var ScaleIsDone = done("ScaleIsDone", func(f Facts) Wish { return f.Scaling }, "Machines are as asked for",

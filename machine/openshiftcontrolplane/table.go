@@ -174,7 +174,7 @@ var keeping = []move{
 	step("ScaleAsked", guards.Installed, guards.Scaling,
 		machine.All(guards.ScaleIsWanted, machine.Not(guards.UpgradeIsWanted), machine.Not(guards.RemediationIsNeeded)),
 		"Another number of control-plane machines is asked for."),
-	step("UpgradeDone", guards.Upgrading, guards.Installed, guards.UpgradeIsDone, "The guest has the release."),
+	step("UpgradeDone", guards.Upgrading, guards.Installed, guards.UpgradeIsDone, "The guest has the release, or must not be asked for it."),
 	step("ScaleDone", guards.Scaling, guards.Installed, guards.ScaleIsDone, "There are as many machines as asked for."),
 	step("RemediationDone", guards.Remediating, guards.Installed, guards.RemediationIsDone, "No machine is unhealthy any more."),
 	lasting(healthy, step("HealthRegained", guards.Degraded, guards.Installed,

@@ -131,9 +131,15 @@ func (s *sight) askNodes(ctx context.Context, l *line, machines []ofMachine) err
 }
 
 func nodeOf(n *corev1.Node) node {
-	return node{name: n.Name, providerID: n.Spec.ProviderID, ready: slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+	found := node{name: n.Name, providerID: n.Spec.ProviderID, ready: slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 	})}
+	for _, at := range n.Status.Addresses {
+		if at.Type == corev1.NodeInternalIP || at.Type == corev1.NodeExternalIP {
+			found.addresses = append(found.addresses, at.Address)
+		}
+	}
+	return found
 }
 
 // askBootstrap reads how far the bootstrap is, unless that is over.

@@ -271,13 +271,22 @@ func TestEtcd_says_which_members_are_not_healthy(t *testing.T) {
 
 func TestGuest_tells_of_Nodes_once_they_were_read(t *testing.T) {
 	w := connected(t, controlPlane("a-0", "n0", "dev://0"))
-	w.guest.set(nodesPath+"/n0", is(nodeIs("n0", "dev://0", corev1.ConditionTrue)))
+	one := nodeIs("n0", "dev://0", corev1.ConditionTrue)
+	one.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: "n0"}, {Type: corev1.NodeInternalIP, Address: "10.0.0.1"}}
+	w.guest.set(nodesPath+"/n0", is(one))
 	seen, _ := w.see()
 	if _, known := seen.Nodes(); known {
 		t.Error("nobody was asked, and they are known")
 	}
 	w.ask()
 	seen, _ = w.see()
+	if !seen.Fresh() {
+		t.Error("they were read, and are not fresh")
+	}
+	w.clock.Step(fresh)
+	if later, _ := w.see(); later.Fresh() {
+		t.Error("they were read long ago, and are fresh")
+	}
 	nodes, known := seen.Nodes()
-	equal(t, "Nodes", fmt.Sprint(nodes, known), "[{n0 dev://0 true}] true")
+	equal(t, "Nodes", fmt.Sprint(nodes, known), "[{n0 dev://0 true [10.0.0.1]}] true")
 }

@@ -28,6 +28,8 @@ const (
 	patience = 10 * time.Second
 	// silence is after how long without an answer a guest is called silent.
 	silence = 5 * time.Minute
+	// fresh is for how long what was read of a guest counts as new: longer than it takes between two looks at one that is being changed.
+	fresh = 3 * installing
 	// atOnce is how many guests are asked at the same time.
 	atOnce = 32
 )
@@ -253,6 +255,7 @@ type Seen struct {
 	// guest is nil where nobody is to be asked.
 	guest *guest
 	sight sight
+	fresh bool
 	// asked is the release that the spec asks for, where the guest has another one.
 	asked release.Release
 	// unread is why Machines or the kubeconfig could not be read, nil if they were.

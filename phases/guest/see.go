@@ -39,7 +39,7 @@ func (p *Poller) See(ctx context.Context, look phases.Look, f *guards.Facts) (*S
 	}
 	s.guest = p.of(look.Plane, want)
 	s.guest.mu.Lock()
-	s.sight = s.guest.seen
+	s.sight, s.fresh = s.guest.seen, p.clock.Since(s.guest.heard) < fresh
 	s.guest.mu.Unlock()
 	f.Guest = s.sight.facts(want.nodes)
 	f.Guest.Unasked = !s.sight.api && s.sight.problem == ""
@@ -78,17 +78,22 @@ func (p *Poller) machines(ctx context.Context, look phases.Look) ([]ofMachine, e
 	return all, nil
 }
 
+// Fresh says that what is known of Nodes and etcd was read a moment ago. It is read so often while something is being changed.
+func (s *Seen) Fresh() bool { return s.sight.read && s.fresh }
+
 // Node is a Node of the guest that is one of its control-plane Machines.
 type Node struct {
 	Name       string
 	ProviderID string
 	Ready      bool
+	// Addresses are its IP addresses.
+	Addresses []string
 }
 
 // Nodes are those of control-plane Machines. They are known once they were read since the API has answered last.
 func (s *Seen) Nodes() (nodes []Node, known bool) {
 	for _, n := range s.sight.nodes {
-		nodes = append(nodes, Node{Name: n.name, ProviderID: n.providerID, Ready: n.ready})
+		nodes = append(nodes, Node{Name: n.name, ProviderID: n.providerID, Ready: n.ready, Addresses: n.addresses})
 	}
 	return nodes, s.sight.read
 }

@@ -29,6 +29,7 @@ type sight struct {
 type node struct {
 	name, providerID string
 	ready            bool
+	addresses        []string
 }
 
 // operator is a ClusterOperator, or the ClusterVersion.

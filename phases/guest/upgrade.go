@@ -36,7 +36,11 @@ func (s *Seen) seeUpgrade(ctx context.Context) {
 	}
 	asked, err := s.p.releases.Asked(ctx, s.look)
 	if err != nil {
-		s.facts.Upgrade = guards.Wish{Known: true, Asked: "release " + given, Refused: err.Error()}
+		wish := guards.Wish{Known: true, Asked: "release " + given, Refused: err.Error()}
+		if digest := digestOf(given); digest != "" && digest == digestOf(v.wanted.image) {
+			wish.Refused = "" // the guest was asked for it, and how far it is nobody knows
+		}
+		s.facts.Upgrade = wish
 		return
 	}
 	if v.done.is(asked) && v.desired.is(asked) {
@@ -45,12 +49,18 @@ func (s *Seen) seeUpgrade(ctx context.Context) {
 	}
 	s.asked = asked
 	wish := guards.Wish{Known: true, Asked: "release " + asked.Version, Steps: s.steps(asked)}
-	if !v.wanted.is(asked) && !v.desired.is(asked) {
-		if err := release.May(v.done.version, asked.Version, release.Upgradeable{False: v.notUpgradeable, Why: v.why}); err != nil {
-			wish.Refused = err.Error()
-		}
+	if err := v.may(asked); err != nil {
+		wish.Refused = err.Error()
 	}
 	s.facts.Upgrade = wish
+}
+
+// may says why a guest must not be asked for a release, nil if it may be, or was.
+func (v clusterVersion) may(asked release.Release) error {
+	if v.wanted.is(asked) || v.desired.is(asked) {
+		return nil
+	}
+	return release.May(v.done.version, asked.Version, release.Upgradeable{False: v.notUpgradeable, Why: v.why})
 }
 
 // steps are the operators that have the release, and the ClusterVersion.

@@ -118,6 +118,43 @@ func TestUpgrade_is_not_known_before_the_bootstrap_is_finished_and_the_ClusterVe
 	}
 }
 
+// What was seen of a guest at rest may be a minute old.
+func TestUpgrade_is_not_asked_for_where_the_guest_has_spoken_against_it_meanwhile(t *testing.T) {
+	w := upgradable(t, releaseIs(oldImage, oldImage))
+	w.release.version = "4.23.0"
+	if facts := w.ask(finished); guards.UpgradeIsWanted.Answer(facts).Truth != machine.Yes {
+		t.Fatalf("the wish is %+v", facts.Upgrade)
+	}
+	patched := false
+	w.guest.set(releasePath, func(rw http.ResponseWriter, r *http.Request) {
+		patched = patched || r.Method == http.MethodPatch
+		is(releaseIs(oldImage, oldImage, "Upgradeable=False"))(rw, r)
+	})
+	seen, _ := w.see(finished)
+	if result, err := seen.AskUpgrade(t.Context()); err != nil || result.Did != "" || patched {
+		t.Errorf("it asked: %+v, %v", result, err)
+	}
+	facts := w.ask(finished)
+	if answer := guards.UpgradeIsDone.Answer(facts); answer.Truth != machine.Yes || !strings.Contains(answer.Reason, "Upgradeable False") {
+		t.Errorf("the wish is %+v, done is %s: %s", facts.Upgrade, answer.Truth, answer.Reason)
+	}
+}
+
+func TestUpgrade_that_is_under_way_goes_on_where_nobody_can_tell_the_release_for_a_while(t *testing.T) {
+	version := releaseIs(oldImage, newImage)
+	version.Spec.DesiredUpdate = &configv1.Update{Image: newImage, Version: "4.22.2"}
+	w := upgradable(t, version)
+	plane := asked()
+	must(t, w.plane.Get(t.Context(), key, plane))
+	plane.Spec.ReleaseImage = newImage
+	must(t, w.plane.Update(t.Context(), plane))
+	w.release.fails = errors.New("the registry is down")
+	facts := w.ask(finished)
+	if answer := guards.UpgradeIsDone.Answer(facts); answer.Truth != machine.Unknown {
+		t.Errorf("the wish is %+v, done is %s: %s", facts.Upgrade, answer.Truth, answer.Reason)
+	}
+}
+
 func TestUpgrade_that_the_guest_refuses_is_an_error(t *testing.T) {
 	w := upgradable(t, releaseIs(oldImage, oldImage))
 	w.ask(finished)

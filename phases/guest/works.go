@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	configv1 "github.com/openshift/api/config/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/machine"
@@ -43,16 +44,28 @@ func (s *Seen) AskUpgrade(ctx context.Context) (machine.Result, error) {
 	if err != nil {
 		return result, fmt.Errorf("asking the guest for release %s: %w", s.asked.Version, err)
 	}
-	inTime, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	l, err := s.p.lineOf(inTime, s.guest, client.ObjectKeyFromObject(s.look.Cluster))
-	if err == nil {
-		err = l.send(inTime, http.MethodPatch, releasePath, "", patch, nil)
-	}
+	sent, err := s.sendUpgrade(ctx, patch)
 	if err != nil {
 		return result, fmt.Errorf("asking the guest for release %s: %w", s.asked.Version, err)
 	}
 	s.guest.ask()
-	result.Did = "asked the guest for release " + s.asked.Version
+	if sent {
+		result.Did = "asked the guest for release " + s.asked.Version
+	}
 	return result, nil
+}
+
+// sendUpgrade sends the patch, unless the guest by now speaks against it: what was seen of one at rest may be old.
+func (s *Seen) sendUpgrade(ctx context.Context, patch []byte) (sent bool, err error) {
+	inTime, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	l, err := s.p.lineOf(inTime, s.guest, client.ObjectKeyFromObject(s.look.Cluster))
+	if err != nil {
+		return false, err
+	}
+	now := &configv1.ClusterVersion{}
+	if err := l.get(inTime, releasePath, "", now); err != nil || versionOf(now).may(s.asked) != nil {
+		return false, err
+	}
+	return true, l.send(inTime, http.MethodPatch, releasePath, "", patch, nil)
 }

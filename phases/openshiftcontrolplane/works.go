@@ -107,10 +107,10 @@ var (
 
 // The works that take something down.
 var (
-	ClearAttempt = work("ClearAttempt", "deletes what the attempt has made, and takes the marks off last. Deletes: Machines, OpenShiftConfigs, infrastructure machines, payload, certificates and kubeconfig of the attempt.",
-		Works.ClearAttempt, "Machine", "OpenShiftConfig", "infrastructure machines", "Secret", "Job", "annotations of OpenShiftControlPlane")
-	DeleteCluster = effect("DeleteCluster", "waits until all workers are gone, whoever made them; then deletes the control-plane Machines, the bootstrap, what was half made, and Secrets, and takes the finalizer off last. Deletes: Machines, OpenShiftConfigs, infrastructure machines and Secrets of the cluster.",
-		Works.DeleteCluster, "Machine", "OpenShiftConfig", "infrastructure machines", "Secret", "Job", "finalizers of OpenShiftControlPlane")
+	ClearAttempt = work("ClearAttempt", "deletes what the attempt has made, and takes the marks off last. Deletes: Machines, OpenShiftConfigs, infrastructure machines, payload, certificates and kubeconfig of the attempt, and the Job of an installer with its ServiceAccount, Role and RoleBinding.",
+		Works.ClearAttempt, "Machine", "OpenShiftConfig", "infrastructure machines", "Secret", "Job", "ServiceAccount", "Role", "RoleBinding", "annotations of OpenShiftControlPlane")
+	DeleteCluster = effect("DeleteCluster", "waits until all workers are gone, whoever made them; then deletes the control-plane Machines, the bootstrap, what was half made, and Secrets, and takes the finalizer off last. Deletes: Machines, OpenShiftConfigs, infrastructure machines and Secrets of the cluster, and the Job of an installer with its ServiceAccount, Role and RoleBinding.",
+		Works.DeleteCluster, "Machine", "OpenShiftConfig", "infrastructure machines", "Secret", "Job", "ServiceAccount", "Role", "RoleBinding", "finalizers of OpenShiftControlPlane")
 )
 
 // Leaked counts a bootstrap Machine that is still there though the guest does without it, and it is not to stay.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	cloudv1 "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/cloud/api/v1alpha1"
 	inmemoryruntime "sigs.k8s.io/cluster-api/test/infrastructure/inmemory/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -123,7 +124,7 @@ func TestScript_upgrades_to_what_is_asked_for_unless_it_is_held(t *testing.T) {
 	s := play(t)
 	s.add(t, node("one-0"))
 	s.step(t, nil, "one-0")
-	asked := []byte(`{"spec":{"desiredUpdate":{"version":"4.22.1","image":"example.com/release@sha256:1"}}}`)
+	asked := []byte(`{"spec":{"desiredUpdate":{"version":"4.22.1","image":"example.com/release@sha256:1","architecture":null,"force":null}}}`)
 	if _, err := s.objects.patch(clusterVersions, "version", asked); err != nil {
 		t.Fatal(err)
 	}
@@ -141,6 +142,24 @@ func (s *script) has(t *testing.T, want string) {
 	}
 	if got, _, _ := unstructured.NestedString(version.Object, "status", "desired", "version"); got != want {
 		t.Errorf("the release is %q, want %q", got, want)
+	}
+}
+
+func TestScript_goes_on_when_somebody_has_patched_a_Node(t *testing.T) {
+	s := play(t)
+	s.add(t, node("one-0"))
+	patched := &unstructured.Unstructured{}
+	patched.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Node"))
+	if err := s.memory.Get(t.Context(), client.ObjectKey{Name: "one-0"}, patched); err != nil {
+		t.Fatal(err)
+	}
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`))
+	if err := s.memory.Patch(t.Context(), patched, patch); err != nil { // as the fake API server does
+		t.Fatal(err)
+	}
+	s.step(t, nil, "one-0")
+	if !s.completed(t) {
+		t.Error("the cluster is not complete")
 	}
 }
 

@@ -123,10 +123,10 @@ func heard(from *guest.Seen) machines.Guest {
 	nodes, known := from.Nodes()
 	etcd := from.Etcd()
 	to := machines.Guest{
-		Known: known, Etcd: machines.Etcd{Known: etcd.Known, Endpoints: etcd.Endpoints, Unhealthy: etcd.Unhealthy, Problem: etcd.Problem},
+		Known: known, Fresh: from.Fresh(), Etcd: machines.Etcd{Known: etcd.Known, Endpoints: etcd.Endpoints, Unhealthy: etcd.Unhealthy, Problem: etcd.Problem},
 	}
 	for _, node := range nodes {
-		to.Nodes = append(to.Nodes, machines.Node{Name: node.Name, ProviderID: node.ProviderID, Ready: node.Ready})
+		to.Nodes = append(to.Nodes, machines.Node(node))
 	}
 	return to
 }

@@ -8,6 +8,8 @@ import (
 type Guest struct {
 	// Known says that Nodes were read since the API has answered last.
 	Known bool
+	// Fresh says that it was read a moment ago: no Machine is made, deleted or let go by what was read before that.
+	Fresh bool
 	Nodes []Node
 	Etcd  Etcd
 }
@@ -17,6 +19,8 @@ type Node struct {
 	Name       string
 	ProviderID string
 	Ready      bool
+	// Addresses are its IP addresses.
+	Addresses []string
 }
 
 // Etcd is the guest's etcd. Known is false until it was read since the API has answered last.

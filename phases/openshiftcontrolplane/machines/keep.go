@@ -63,8 +63,10 @@ func (s *Seen) keep(ctx context.Context, d *doing) {
 		switch {
 		case one.DeletionTimestamp.IsZero():
 			d.meet(s.keepOne(ctx, one, d))
-		case !s.holds() || s.isOutOfEtcd(one):
+		case !s.holds() || s.guest.Fresh && s.isOutOfEtcd(one):
 			d.meet(s.release(ctx, one, d))
+		default:
+			d.waits = true // it is no news of the guest that what was read before is still so
 		}
 	}
 }
@@ -131,12 +133,23 @@ func (d *doing) patched(one *clusterv1.Machine, err error) (done bool, _ error) 
 	return false, fmt.Errorf("updating Machine %s: %w", client.ObjectKeyFromObject(one), err)
 }
 
-// isOutOfEtcd says that etcd has no member on a Machine. While nobody knows that, it may have one.
+// isOutOfEtcd says that etcd has no member on a Machine. While nobody knows that, it may have one: a provider need not tell addresses,
+// and then only the Node does. What has never been a Node has no member.
 func (s *Seen) isOutOfEtcd(one *clusterv1.Machine) bool {
 	if !s.guest.Etcd.Known {
 		return false
 	}
-	return !slices.ContainsFunc(one.Status.Addresses, func(at clusterv1.MachineAddress) bool {
-		return slices.Contains(s.guest.Etcd.Endpoints, at.Address)
-	})
+	var all []string
+	for _, at := range one.Status.Addresses {
+		if at.Type == clusterv1.MachineInternalIP || at.Type == clusterv1.MachineExternalIP {
+			all = append(all, at.Address)
+		}
+	}
+	if node := s.node(one); node != nil {
+		all = append(all, node.Addresses...)
+	}
+	if len(all) == 0 {
+		return !one.Status.NodeRef.IsDefined()
+	}
+	return !slices.ContainsFunc(all, func(address string) bool { return slices.Contains(s.guest.Etcd.Endpoints, address) })
 }

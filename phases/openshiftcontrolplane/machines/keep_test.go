@@ -39,7 +39,7 @@ func (w *world) healthy() {
 	if err := w.api.List(w.t.Context(), list); err != nil {
 		w.t.Fatal(err)
 	}
-	w.guest = Guest{Known: true, Etcd: Etcd{Known: true}}
+	w.guest = Guest{Known: true, Fresh: true, Etcd: Etcd{Known: true}}
 	for _, m := range list.Items {
 		if m.Status.NodeRef.Name != "" {
 			w.guest.Nodes = append(w.guest.Nodes, Node{Name: m.Status.NodeRef.Name, Ready: true})

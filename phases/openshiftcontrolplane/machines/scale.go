@@ -51,7 +51,7 @@ func (s *Seen) changeOne(ctx context.Context, replaces bool, d *doing) error {
 	if one := fresh.coming(); one != nil && (goes == nil || one.Name != goes.Name) {
 		return fresh.mend(ctx, wanted{name: one.Name, role: v1alpha1.MasterRole}, one, d)
 	}
-	if fresh.refusal(goes) != "" {
+	if !fresh.guest.Fresh || fresh.refusal(goes) != "" {
 		return nil
 	}
 	switch count := len(fresh.masters); {

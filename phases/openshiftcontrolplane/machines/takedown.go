@@ -93,7 +93,11 @@ func (s *Seen) takeDown(ctx context.Context, d *doing) (gone bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	rest := slices.Concat(started, fresh.secrets)
+	beside, err := fresh.besideInstallers(ctx, started)
+	if err != nil {
+		return false, err
+	}
+	rest := slices.Concat(beside, started, fresh.secrets)
 	for i := range rest {
 		if err := fresh.remove(ctx, &rest[i], d); err != nil {
 			return false, err

@@ -25,7 +25,7 @@ func (s *Seen) scaling() guards.Wish {
 	if len(left) == 0 {
 		return wish
 	}
-	wish.Asked = fmt.Sprintf("%d control-plane Machines", s.replicas())
+	wish.Asked = fmt.Sprintf("a control plane of %d Machines", s.replicas())
 	wish.Refused = s.refusal(nil)
 	wish.Steps = guards.Tally{Known: true, Done: max(farthest-len(left), 0), Wanted: farthest, Missing: left}
 	return wish

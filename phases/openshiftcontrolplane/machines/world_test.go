@@ -11,6 +11,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -66,7 +67,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		v1alpha1.AddToScheme, clusterv1.AddToScheme, corev1.AddToScheme, batchv1.AddToScheme, apiextensionsv1.AddToScheme, metav1.AddMetaToScheme,
+		v1alpha1.AddToScheme, clusterv1.AddToScheme, corev1.AddToScheme, batchv1.AddToScheme, rbacv1.AddToScheme, apiextensionsv1.AddToScheme, metav1.AddMetaToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
@@ -191,7 +192,7 @@ func (w *world) again(work work) {
 func (w *world) all() []string {
 	w.t.Helper()
 	var names []string
-	for _, kind := range []schema.GroupVersionKind{machines, configs, infraKind, secrets, jobs} {
+	for _, kind := range append([]schema.GroupVersionKind{machines, configs, infraKind, secrets, jobs}, besides...) {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 		if err := w.api.List(w.t.Context(), list); err != nil {
