@@ -317,6 +317,10 @@ demo-bootimages: build controlplane bin/demo-runner ## Have 222 MachineSets foll
 demo-private: build controlplane bin/demo-runner ## Move hosted clusters to private types of Cluster API, on an embedded cluster.
 	@bin/demo-runner private
 
+.PHONY: demo-openshift
+demo-openshift: build controlplane capi bin/demo-runner ## Make a cluster of OpenShift through Cluster API, on embedded clusters.
+	@bin/demo-runner openshift
+
 .PHONY: up
 up: build controlplane bin/demo-runner ## Install Cluster API on an embedded cluster and leave it running.
 	@bin/demo-runner up

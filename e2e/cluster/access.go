@@ -94,15 +94,13 @@ func (c *Cluster) writeKubeconfig(name, user string, groups ...string) (string, 
 func (c *Cluster) url() string { return fmt.Sprintf("https://127.0.0.1:%d", c.port.number) }
 
 // writeCredentials puts everything that the processes read into the folder.
-func (c *Cluster) writeCredentials() error {
-	serving, err := c.authority.server("127.0.0.1", "localhost", serviceIP,
-		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local")
-	if err != nil {
-		return fmt.Errorf("certifying kube-apiserver: %w", err)
-	}
-	accountKey, err := newKey()
-	if err != nil {
-		return fmt.Errorf("making the service account key: %w", err)
+func (c *Cluster) writeCredentials(known *Identity) error {
+	if known == nil {
+		made, err := c.newIdentity()
+		if err != nil {
+			return err
+		}
+		known = made
 	}
 	proxying, err := c.frontProxy.client(frontProxy)
 	if err != nil {
@@ -110,9 +108,9 @@ func (c *Cluster) writeCredentials() error {
 	}
 	for name, content := range map[string][]byte{
 		caFile:          c.authority.bundle(),
-		servingCertFile: serving.cert,
-		servingKeyFile:  serving.key,
-		accountKeyFile:  accountKey,
+		servingCertFile: known.Serving.Certificate,
+		servingKeyFile:  known.Serving.Key,
+		accountKeyFile:  known.Accounts,
 		auditPolicyFile: auditPolicy,
 		proxyCAFile:     c.frontProxy.bundle(),
 		proxyCertFile:   proxying.cert,
@@ -137,4 +135,18 @@ func (c *Cluster) writeCredentials() error {
 		}
 	}
 	return nil
+}
+
+// newIdentity makes what kube-apiserver is known by, and the key of ServiceAccounts.
+func (c *Cluster) newIdentity() (*Identity, error) {
+	serving, err := c.authority.server("127.0.0.1", "localhost", serviceIP,
+		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local")
+	if err != nil {
+		return nil, fmt.Errorf("certifying kube-apiserver: %w", err)
+	}
+	accounts, err := newKey()
+	if err != nil {
+		return nil, fmt.Errorf("making the service account key: %w", err)
+	}
+	return &Identity{Serving: Pair{Certificate: serving.cert, Key: serving.key}, Accounts: accounts}, nil
 }

@@ -1,13 +1,16 @@
 package cluster
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/base64"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
@@ -22,7 +25,7 @@ const lifetime = 30 * 24 * time.Hour
 // written to disk.
 type authority struct {
 	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
+	key  crypto.Signer
 }
 
 // pair is a certificate and its key, both as PEM.
@@ -50,6 +53,19 @@ func newAuthority(name string) (*authority, error) {
 		return nil, fmt.Errorf("reading authority %s back: %w", name, err)
 	}
 	return &authority{cert: cert, key: key}, nil
+}
+
+// givenAuthority is one that somebody else has made, of its certificate and key as PEM.
+func givenAuthority(made Pair) (*authority, error) {
+	read, err := tls.X509KeyPair(made.Certificate, made.Key)
+	if err != nil {
+		return nil, fmt.Errorf("reading an authority: %w", err)
+	}
+	key, is := read.PrivateKey.(crypto.Signer)
+	if !is {
+		return nil, errors.New("reading an authority: its key signs nothing")
+	}
+	return &authority{cert: read.Leaf, key: key}, nil
 }
 
 // bundle is what a client needs to trust this authority, as PEM.

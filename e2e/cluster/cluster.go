@@ -48,8 +48,24 @@ type Options struct {
 	ServiceCA bool
 	// Alone leaves out whatever else writes: nothing runs but etcd and kube-apiserver, as in envtest, and there is no node.
 	Alone bool
+	// Port is where the API is served; zero is any that is free.
+	Port int
+	// Identity is who the cluster is, where somebody else has said so; nil has it make its own.
+	Identity *Identity
 	// Patience bounds the start, and any wait after it; a minute without it.
 	Patience time.Duration
+}
+
+// Pair is a certificate and its key, both as PEM.
+type Pair struct{ Certificate, Key []byte }
+
+// Identity is what makes a cluster the one that others know.
+type Identity struct {
+	// Authority certifies clients, and is trusted by them; FrontProxy certifies kube-apiserver to the servers behind it.
+	Authority, FrontProxy Pair
+	// Serving is what kube-apiserver is known by, Accounts the key that tokens of ServiceAccounts are signed with.
+	Serving  Pair
+	Accounts []byte
 }
 
 // Cluster is a running control plane. Its methods may be called from several
@@ -102,32 +118,45 @@ func prepare(options Options) (_ *Cluster, err error) {
 	if c.binaries, err = findBinaries(options.Binaries); err != nil {
 		return nil, err
 	}
-	if c.authority, err = newAuthority("capstan-e2e"); err != nil {
-		return nil, err
-	}
-	if c.frontProxy, err = newAuthority("front-proxy"); err != nil {
+	if err := c.identify(options.Identity); err != nil {
 		return nil, err
 	}
 	if c.dir, c.temporary, err = makeDir(options); err != nil {
 		return nil, err
 	}
-	if c.port, err = reservePort(); err != nil {
+	if c.port, err = reservePort(options.Port); err != nil {
 		return nil, errors.Join(err, c.removeDir())
 	}
-	if c.managerPort, err = reservePort(); err != nil {
+	if c.managerPort, err = reservePort(0); err != nil {
 		c.port.release()
 		return nil, errors.Join(err, c.removeDir())
 	}
 	c.spawner = newSpawner()
-	if err := c.equip(); err != nil {
+	if err := c.equip(options.Identity); err != nil {
 		return nil, errors.Join(err, c.Stop())
 	}
 	return c, nil
 }
 
+// identify takes the authorities that are given, or makes them.
+func (c *Cluster) identify(known *Identity) (err error) {
+	if known == nil {
+		if c.authority, err = newAuthority("capstan-e2e"); err != nil {
+			return err
+		}
+		c.frontProxy, err = newAuthority("front-proxy")
+		return err
+	}
+	if c.authority, err = givenAuthority(known.Authority); err != nil {
+		return err
+	}
+	c.frontProxy, err = givenAuthority(known.FrontProxy)
+	return err
+}
+
 // equip makes the credentials and the clients that use them.
-func (c *Cluster) equip() (err error) {
-	if err := c.writeCredentials(); err != nil {
+func (c *Cluster) equip(known *Identity) (err error) {
+	if err := c.writeCredentials(known); err != nil {
 		return err
 	}
 	if c.admin, err = c.ConfigFor(adminUser, administrators); err != nil {

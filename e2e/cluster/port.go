@@ -14,12 +14,13 @@ type port struct {
 	socket int
 }
 
-func reservePort() (port, error) {
+// reservePort takes any port where it is given none.
+func reservePort(wanted int) (port, error) {
 	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return port{}, fmt.Errorf("reserving a port: opening a socket: %w", err)
 	}
-	number, err := bindAnywhere(socket)
+	number, err := bindTo(socket, wanted)
 	if err != nil {
 		unix.Close(socket)
 		return port{}, fmt.Errorf("reserving a port: %w", err)
@@ -27,12 +28,12 @@ func reservePort() (port, error) {
 	return port{number: number, socket: socket}, nil
 }
 
-func bindAnywhere(socket int) (int, error) {
+func bindTo(socket, wanted int) (int, error) {
 	if err := unix.SetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1); err != nil {
 		return 0, fmt.Errorf("setting SO_REUSEPORT: %w", err)
 	}
-	if err := unix.Bind(socket, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		return 0, fmt.Errorf("binding to loopback: %w", err)
+	if err := unix.Bind(socket, &unix.SockaddrInet4{Port: wanted, Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return 0, fmt.Errorf("binding to port %d of the loopback: %w", wanted, err)
 	}
 	address, err := unix.Getsockname(socket)
 	if err != nil {

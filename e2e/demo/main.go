@@ -1,8 +1,8 @@
 // Command demo-runner shows Capstan at work on an embedded cluster: it installs
 // real Cluster API providers, upgrades them and reports what was seen (no
 // arguments), or has two parties share a definition of Cluster API (crds), or
-// moves boot images (bootimages), or moves hosted clusters to private types (private), or installs providers and leaves the cluster
-// running (up) until it is told to end it (down), or runs one for docs/tutorial.md
+// moves boot images (bootimages), or moves hosted clusters to private types (private), or makes a cluster of OpenShift (openshift), or installs providers and leaves the
+// cluster running (up) until it is told to end it (down), or runs one for docs/tutorial.md
 // (tutorial). It shows what any user could see, and decides nothing.
 package main
 
@@ -20,11 +20,12 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-const usage = `usage: demo-runner [crds | bootimages | private | up | down | tutorial]
+const usage = `usage: demo-runner [crds | bootimages | private | openshift | up | down | tutorial]
 
 Without an argument it installs Cluster API on an embedded cluster, upgrades it
 and ends the cluster. "crds" has two parties share a definition there.
-"bootimages" moves boot images there, "private" hosted clusters to private types. "up" installs and leaves it running; "down" ends that.
+"bootimages" moves boot images there, "private" hosted clusters to private types.
+"openshift" makes a cluster of OpenShift through Cluster API. "up" installs and leaves it running; "down" ends that.
 "tutorial" runs a cluster for docs/tutorial.md until ctrl-c.`
 
 func main() {
@@ -66,6 +67,8 @@ func run(ctx context.Context, arguments []string) error {
 		return demonstrate(ctx, os.Stdout, bin, filepath.Join(bin, "demo-bootimages"), (*demonstration).moveBootImages)
 	case "private":
 		return demonstrate(ctx, os.Stdout, bin, filepath.Join(bin, "demo-private"), (*demonstration).moveHosted)
+	case "openshift":
+		return demonstrate(ctx, os.Stdout, bin, filepath.Join(bin, "demo-openshift"), (*demonstration).installOpenShift)
 	case "up":
 		return up(ctx, os.Stdout, bin, upFolder(bin))
 	case "down":
