@@ -74,3 +74,62 @@ func TestMigration_judges_its_limits_in_every_state_while_one_kind_cannot_be_lis
 		}
 	}
 }
+
+// undoable are the states on the way whose move is undone where something goes wrong.
+var undoable = forward[slices.Index(forward, guards.Pausing) : slices.Index(forward, guards.Observing)+1]
+
+func TestMigration_is_undone_for_a_deletion_while_one_kind_cannot_be_listed(t *testing.T) {
+	for _, state := range undoable {
+		t.Run(string(state), func(t *testing.T) {
+			t.Parallel()
+			p, key := waits(t)
+			p.begin(key)
+			p.until(string(state), 20*time.Minute, p.reaches(key, state))
+			p.Unlist("machines", unlistable["meets errors inside"])
+			p.Delete(key)
+			left := machine.Transition{}
+			p.each = func(_ machine.Key, outcome machine.Outcome) {
+				if outcome.Moved != nil && left.To == "" {
+					left = *outcome.Moved
+				}
+			}
+			for range 3 {
+				p.round()
+			}
+			if left.From != state || left.Event != guards.DeletionAsked {
+				t.Errorf("%s was left by %q to %q", left.From, left.Event, left.To)
+			}
+			p.Unlist("machines", nil)
+			p.until("free", time.Hour, p.unblocked(key, func() bool { return p.Annotations(key) == nil || len(p.Locked()) == 0 }))
+		})
+	}
+}
+
+func TestMigration_judges_its_limits_while_what_belongs_to_its_objects_cannot_be_listed(t *testing.T) {
+	for _, state := range []machine.State{guards.Rewiring, guards.RemovingSource, guards.CopyingBack, guards.DroppingCopies, guards.Restoring} {
+		t.Run(string(state), func(t *testing.T) {
+			t.Parallel()
+			p, key := waits(t)
+			was := p.picture(key)
+			p.begin(key)
+			if slices.Contains(back, state) {
+				p.until("observing", 5*time.Minute, p.reaches(key, guards.Observing))
+				p.LoseRecord(key)
+				p.restart()
+			}
+			p.until(string(state), 20*time.Minute, p.reaches(key, state))
+			p.ManySecrets(true)
+			if left := p.leaves(key, state); left.Event != guards.ProgressStalled && left.Event != guards.FailureEstablished {
+				t.Errorf("%s has led to %s", left.Event, left.To)
+			}
+			p.until("blocked", time.Hour, func() bool { return strings.HasSuffix(string(p.State(key)), "Blocked") })
+			p.ManySecrets(false)
+			p.until("free", time.Hour, p.unblocked(key, func() bool { return len(p.Locked()) == 0 }))
+			if p.ends(key) == moved {
+				p.isMoved(key, was)
+				return
+			}
+			p.isBack(key, was, guards.Reason(p.Annotations(key)[guards.FailedAnnotation]))
+		})
+	}
+}

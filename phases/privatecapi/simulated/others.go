@@ -97,8 +97,8 @@ func (w *World) ToldTexts(reason string) []string {
 	return texts
 }
 
-// ManySecrets has there be more Secrets that Machines own than can be moved.
-func (w *World) ManySecrets() { w.server.many = true }
+// ManySecrets has there be more Secrets that Machines own than can be moved, or not any more.
+func (w *World) ManySecrets(are bool) { w.server.many = are }
 
 // Got counts reads of one HostedCluster by the machine.
 func (w *World) Got() int { return w.server.got }
