@@ -50,6 +50,15 @@ func (p *Pass) shut(fence guards.Fence) *Write {
 	return nil
 }
 
+// fenceAgain is the write that puts a fence back that somebody has taken away, or changed, while it has to stand; nil where it stands. A
+// policy may refuse whatever else is written without it.
+func (p *Pass) fenceAgain(fence guards.Fence) *Write {
+	if now := p.facts.Fence; now.Label == fence && !now.Other {
+		return nil
+	}
+	return p.shut(fence)
+}
+
 // probeFence tries as a component's account to write to each side, and says which writes the fence does not deny.
 func (p *Pass) probeFence(ctx context.Context) (open []string, err error) {
 	account := p.account()

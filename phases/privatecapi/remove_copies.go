@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
 )
 
@@ -12,6 +13,9 @@ import (
 func (p *Pass) RemoveCopies(ctx context.Context) (machine.Result, error) {
 	if p.lacksLock() {
 		return p.send(ctx, "")
+	}
+	if fence := p.fenceAgain(guards.BothSidesAreShut); fence != nil {
+		return p.send(ctx, "putting the fence back", fence)
 	}
 	if plan := present(onlyOwners(p.dependents, p.sides.source.Other(), p.sides.uncopied)); len(plan) > 0 {
 		return p.send(ctx, "giving dependents their owners back", plan...)

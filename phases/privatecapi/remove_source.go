@@ -16,6 +16,9 @@ func (p *Pass) RemoveSource(ctx context.Context) (machine.Result, error) {
 	if p.lacksLock() {
 		return p.send(ctx, "")
 	}
+	if fence := p.fenceAgain(fenceOf(p.sides.source)); fence != nil {
+		return p.send(ctx, "putting the fence back", fence)
+	}
 	if err := p.sides.sourceCounts(); err != nil {
 		return machine.Result{}, err
 	}

@@ -3,6 +3,8 @@ package simulated
 import (
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
 	phases "github.com/capstan-capi/capstan/phases/privatecapi"
@@ -79,4 +81,21 @@ func (w *World) Slip(key machine.Key, name string) {
 		panic(err)
 	}
 	w.server.store(at, fenced.DeepCopy())
+}
+
+// Unfence has somebody take the labels of the fence off the namespace of a hosted cluster.
+func (w *World) Unfence(key machine.Key) {
+	o := w.server.objects[refOf(phases.Namespaces, "", w.namespaceOf(key))].DeepCopy()
+	o.SetLabels(nil)
+	w.edit(phases.Namespaces, o, false)
+}
+
+// RefuseUnfenced has a policy refuse what the machine writes to a side, and to components, in a namespace without a fence.
+func (w *World) RefuseUnfenced() {
+	w.server.refuse = func(o phases.Write) error {
+		if o.Namespace == "" || phases.SideOf(o.Kind.Group) == "" && o.Kind.Group != phases.Deployments.Group || w.fenceOf(o.Namespace) != guards.NoFence {
+			return nil
+		}
+		return apierrors.NewForbidden(gr(o.Kind), o.Name, fmt.Errorf("no fence stands in namespace %s", o.Namespace))
+	}
 }
