@@ -234,8 +234,11 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			"The HostedCluster is free."),
 
 		// The way back.
-		step("TargetPaused", in(guards.Repausing), guards.DrainingBack, guards.TargetPaused,
-			"No commit can arrive any more, and every Cluster of the target is paused, if there is any."),
+		{
+			On: "TargetPaused", From: in(guards.Repausing), To: guards.DrainingBack, For: spreading,
+			If:  machine.All(guards.TargetPaused, guards.FenceHolds),
+			Doc: "No commit can arrive any more, every Cluster of the target is paused, if there is any, and every API server has had the time to learn of the fence, which denies writes.",
+		},
 		step("PodsGone", in(guards.DrainingBack), guards.CopyingBack, guards.PodsGone,
 			"Nothing runs any more that reconciles Cluster API for the HostedCluster."),
 		step("SourceCaughtUp", in(guards.CopyingBack), guards.DroppingCopies, guards.SourceCaughtUp,

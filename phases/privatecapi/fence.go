@@ -59,6 +59,11 @@ func (p *Pass) fenceAgain(fence guards.Fence) *Write {
 	return p.shut(fence)
 }
 
+// fenceNames says that the fence names the present move at a stage. It does so until the work of the next stage has it name that one.
+func (p *Pass) fenceNames(stage guards.Stage) bool {
+	return p.namespace != nil && p.namespace.GetLabels()[guards.MoveLabel] == guards.MoveOf(p.facts.Marks.Companion.ID, stage)
+}
+
 // probeFence tries as a component's account to write to each side, and says which writes the fence does not deny.
 func (p *Pass) probeFence(ctx context.Context) (open []string, err error) {
 	account := p.account()

@@ -31,7 +31,7 @@ func needsOf(state machine.State) needs {
 	switch state {
 	case guards.Rewiring, guards.RemovingSource, guards.CopyingBack, guards.DroppingCopies, guards.Restoring:
 		n.dependents = true
-	case guards.Locking:
+	case guards.Locking, guards.Repausing:
 		n.fence = true
 	case guards.Comparing, guards.Unpausing:
 		n.comparison = true

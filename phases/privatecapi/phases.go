@@ -189,10 +189,11 @@ func (p *Pass) move() string {
 	return guards.MoveOf(p.facts.Marks.Companion.ID, p.stage())
 }
 
-// ran says that the target runs, or may have.
+// ran says that the target runs, or may have, by what stands beside the lock or by the fence.
 func (p *Pass) ran() bool {
 	c := p.facts.Marks.Companion
-	return c.Ran || c.Stage == guards.Live || c.Stage == guards.Committed || c.Stage == guards.Undoing
+	return c.Ran || c.Stage == guards.Live || c.Stage == guards.Committed || c.Stage == guards.Undoing ||
+		p.fenceNames(guards.Live) || p.fenceNames(guards.Undoing)
 }
 
 // stage says how far the move has come, none where the lock is not ours.

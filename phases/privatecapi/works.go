@@ -144,12 +144,12 @@ var (
 
 // The works on the way back.
 var (
-	RepauseTarget = work("RepauseTarget", "first writes the stage undoing in place of live, and undone in place of moving, with the reason, after which a commit that is under way fails; then has both fences put up and the target paused. Writes: HostedCluster, Namespace, objects of Cluster API.",
+	RepauseTarget = work("RepauseTarget", "first writes the stage undoing in place of live, or of an undone while the fence still says live, and undone in place of moving, with the reason, after which a commit that is under way fails; then has both fences put up and the target paused. Writes: HostedCluster, Namespace, objects of Cluster API.",
 		Works.RepauseTarget, slices.Concat([]string{"HostedCluster", "Namespace"}, writesObjects), guards.Repausing)
 	CopyDelta = work("CopyDelta", "while the stage is undoing, brings to the source what was born, gone or changed at the target since it ran, the owners of dependents too, deletes there what is terminating at the target, finalizers on, and then writes the stage undone. Refuses a source that was never copied, or whose Cluster has no copy. Deletes: objects of the source that the target deleted. Writes: objects of Cluster API and their status, ownerReferences of dependents, HostedCluster.",
 		Works.CopyDelta, slices.Concat(writesObjects, writesStatus, writesDependents, writesCluster), guards.CopyingBack)
-	RemoveCopies = work("RemoveCopies", "puts the fence back that somebody has taken away; takes the copies out of all owner references, takes off their finalizers, and deletes them by UID, leaving what they own. Deletes: objects of the target. Writes: Namespace, objects of Cluster API, ownerReferences of dependents.",
-		Works.RemoveCopies, slices.Concat(writesFence, writesObjects, writesDependents), guards.DroppingCopies)
+	RemoveCopies = work("RemoveCopies", "puts the fence back that somebody has taken away; takes the copies out of all owner references, brings to the source what was written to one late, takes off their finalizers, and deletes them by UID and version, leaving what they own. Deletes: objects of the target. Writes: Namespace, objects of Cluster API and their status, ownerReferences of dependents.",
+		Works.RemoveCopies, slices.Concat(writesFence, writesObjects, writesStatus, writesDependents), guards.DroppingCopies)
 	RestoreWorkloads = work("RestoreWorkloads", "puts the fence back that somebody has taken away; gives the components the pod templates and replicas that they had before, with the proxy or without as the source needs it, and the Clusters of the source their pause, and takes off the marks of undoing. Writes: Namespace, Deployment, objects of Cluster API.",
 		Works.RestoreWorkloads, slices.Concat(writesFence, writesWorkloads, writesObjects), guards.Restoring)
 )

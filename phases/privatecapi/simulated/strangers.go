@@ -90,6 +90,17 @@ func (w *World) Unfence(key machine.Key) {
 	w.edit(phases.Namespaces, o, false)
 }
 
+// WriteLate changes the template of machines on the private side, as by an API server that does not know of the fence yet.
+func (w *World) WriteLate(key machine.Key, instanceType string) {
+	at := refOf(kind("awsmachinetemplates", phases.Private), w.namespaceOf(key), "a")
+	o := w.server.objects[at].DeepCopy()
+	set(o, instanceType, "spec", "template", "spec", "instanceType")
+	w.server.store(at, o)
+}
+
+// Unpolice has somebody take away the policies of the fence, or put them back.
+func (w *World) Unpolice(gone bool) { w.server.unpoliced = gone }
+
 // RefuseUnfenced has a policy refuse what the machine writes to a side, and to components, in a namespace without a fence.
 func (w *World) RefuseUnfenced() {
 	w.server.refuse = func(o phases.Write) error {
