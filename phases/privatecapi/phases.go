@@ -136,7 +136,9 @@ type remembered struct {
 	// checks are what came of asking, in the state that was entered at checkedFor; refused is when something was refused last.
 	checks guards.Checks
 	// refusal is what was told last of a try to switch private types off.
-	refusal    string
+	refusal string
+	// standard is the last count of standard objects of one at rest with private types.
+	standard   counted
 	checkedFor time.Time
 	refused    time.Time
 	// away says that the API server did not answer last time, and partly that it had no answer for some of what was asked; outages

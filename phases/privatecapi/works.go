@@ -24,6 +24,7 @@ type Works interface {
 	// Classify marks a HostedCluster that has no mark, see [guards.MarkFor].
 	Classify(context.Context) (machine.Result, error)
 	InspectSides(context.Context) (machine.Result, error)
+	CountStandard(context.Context) (machine.Result, error)
 
 	// RunChecks fails only where something could not be asked, and never for good: what it refuses is a fact.
 	RunChecks(context.Context) (machine.Result, error)
@@ -99,11 +100,17 @@ var (
 
 // The works of states at rest.
 var (
-	Classify = work("Classify", "sets the mark of the old operator on a HostedCluster without any that was created up to the enablement of the programme, and the mark of the new one on a later one. Writes: HostedCluster.",
+	Classify = work("Classify", "sets the mark of the old operator on a HostedCluster without any that was created up to the enablement of the programme or put back from a backup, and the mark of the new one on a later one. Writes: HostedCluster.",
 		Works.Classify, writesCluster, guards.Classifying)
 	InspectSides = work("InspectSides", "looks at both sides. Only private objects, or none where the programme is enabled: leaves the mark of private types alone. Only standard ones: leaves scope legacy alone. Objects on both sides: sets migration-failed. Of one side alone, puts back the components and the marks that a move has left on them and on objects, and takes off the fence, and then the finalizer. Deletes nothing. Writes: HostedCluster, Namespace, Deployment, objects of Cluster API.",
 		Works.InspectSides, slices.Concat([]string{"HostedCluster", "Namespace"}, writesWorkloads, writesObjects), guards.Ambiguous)
 )
+
+// CountStandard is the work of a HostedCluster at rest with private types, which no error of a look keeps from it.
+var CountStandard = machine.Action[Works]{
+	Name: "CountStandard", Run: func(ctx context.Context, w Works) (machine.Result, error) { return w.CountStandard(ctx) },
+	Doc: "has the standard objects in the namespace of the control plane counted every ten minutes. Writes nothing.",
+}
 
 // The works on the way.
 var (
@@ -116,7 +123,7 @@ var (
 	ScaleDown = scaleDown(guards.Draining)
 	// ScaleDownAgain is ScaleDown on the way back.
 	ScaleDownAgain = scaleDown(guards.DrainingBack)
-	TakeSnapshot   = work("TakeSnapshot", "counts and hashes the fenced source and keeps that in the journal. Writes: ConfigMap.",
+	TakeSnapshot   = work("TakeSnapshot", "counts and hashes the fenced source, hashes the pod templates of the components, and keeps that in the journal. Writes: ConfigMap.",
 		Works.TakeSnapshot, writesJournal, guards.Snapshotting)
 	CreateCopies = work("CreateCopies", "creates a copy of each object of the source on the other side, owners first, with the UIDs of the copies in the owner references, paused, with where it comes from, and with the move and the stage that have made it, which the fence asks for. Writes: objects of Cluster API.",
 		Works.CreateCopies, writesObjects, guards.Copying)
@@ -150,7 +157,7 @@ var (
 		Works.CopyDelta, slices.Concat(writesObjects, writesStatus, writesDependents, writesCluster), guards.CopyingBack)
 	RemoveCopies = work("RemoveCopies", "puts the fence back that somebody has taken away; takes the copies out of all owner references, brings to the source what was written to one late, takes off their finalizers, and deletes them by UID and version, leaving what they own. Deletes: objects of the target. Writes: Namespace, objects of Cluster API and their status, ownerReferences of dependents.",
 		Works.RemoveCopies, slices.Concat(writesFence, writesObjects, writesStatus, writesDependents), guards.DroppingCopies)
-	RestoreWorkloads = work("RestoreWorkloads", "puts the fence back that somebody has taken away; gives the components the pod templates and replicas that they had before, with the proxy or without as the source needs it, and the Clusters of the source their pause, and takes off the marks of undoing. Writes: Namespace, Deployment, objects of Cluster API.",
+	RestoreWorkloads = work("RestoreWorkloads", "puts the fence back that somebody has taken away; gives the components the pod templates and replicas that they had before, but no template that the journal does not know, with the proxy or without as the source needs it, and the Clusters of the source their pause, and takes off the marks of undoing. Writes: Namespace, Deployment, objects of Cluster API.",
 		Works.RestoreWorkloads, slices.Concat(writesFence, writesWorkloads, writesObjects), guards.Restoring)
 )
 

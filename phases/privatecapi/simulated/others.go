@@ -34,6 +34,9 @@ func (w *World) SecretIsOwned(key machine.Key, name, machine string, side phases
 	return ref.UID == of.GetUID() && ref.Controller != nil && *ref.Controller
 }
 
+// Listed is how often a resource of either side was listed.
+func (w *World) Listed(resource string) int { return w.server.listed[resource] }
+
 // Unlist has each list of a resource end with an error, until that is nil.
 func (w *World) Unlist(resource string, err error) {
 	if w.server.unlisted == nil {

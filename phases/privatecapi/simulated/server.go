@@ -39,7 +39,8 @@ type server struct {
 	// unasked is the namespace about which the API server tells nobody who serves webhooks there.
 	unasked string
 	log     []string
-	// unlisted are the errors that listing a resource ends with.
+	// listed counts the lists of a resource of either side, and unlisted are the errors that listing a resource ends with.
+	listed   map[string]int
 	unlisted map[string]error
 	// denied counts writes that the fence has denied, and tried are the kinds of them.
 	denied int
