@@ -348,7 +348,7 @@ var ChecksPassed = guard{
 // FenceHolds asks whether both sides are kept as they are, whoever writes.
 var FenceHolds = guard{
 	Name: "FenceHolds",
-	Doc:  "The namespace of the control plane has both fences, which name this move, and a write that a component would make is denied on each side, by the name of the fence. Where there is no namespace, nothing has to be fenced.",
+	Doc:  "The namespace of the control plane has both fences, which name this move, and a write that a component would make is denied on each side, by the name of the fence, or on the way back by whomever. Where there is no namespace, nothing has to be fenced.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch fence := f.Fence; {
 		case !fence.Known:

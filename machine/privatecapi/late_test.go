@@ -54,6 +54,18 @@ func TestMigration_does_not_go_back_while_the_fence_denies_nothing(t *testing.T)
 	p.until("undone", 20*time.Minute, p.rests(key, guards.Failed))
 }
 
+func TestMigration_goes_back_where_the_webhooks_of_the_target_have_failed_with_it(t *testing.T) {
+	for _, at := range []machine.State{guards.Starting, guards.Observing} {
+		p, key := waits(t)
+		p.begin(key)
+		p.until(string(at), 5*time.Minute, p.reaches(key, at))
+		p.BreakWebhooks()
+		p.LoseRecord(key)
+		p.restart()
+		p.until("undone", 10*time.Minute, p.rests(key, guards.Failed))
+	}
+}
+
 func TestMigration_keeps_what_is_written_to_the_target_late(t *testing.T) {
 	for name, of := range map[string]func(phases.Write) bool{
 		"before the source is said to have all": func(w phases.Write) bool { return w.Kind.Resource == phases.HostedClusters.Resource },

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
@@ -64,7 +65,9 @@ func (p *Pass) fenceNames(stage guards.Stage) bool {
 	return p.namespace != nil && p.namespace.GetLabels()[guards.MoveLabel] == guards.MoveOf(p.facts.Marks.Companion.ID, stage)
 }
 
-// probeFence tries as a component's account to write to each side, and says which writes the fence does not deny.
+// probeFence tries as a component's account to write to each side, and says which writes the fence does not deny. Before a move only
+// the fence may deny them. On the way back whoever else has refused one has done so too: what runs behind the webhooks of the target may
+// be why the move is undone.
 func (p *Pass) probeFence(ctx context.Context) (open []string, err error) {
 	account := p.account()
 	for _, w := range p.fenceTrials() {
@@ -74,6 +77,7 @@ func (p *Pass) probeFence(ctx context.Context) (open []string, err error) {
 		case err == nil:
 			open = append(open, w.Kind.name()+" can be written")
 		case (apierrors.IsForbidden(err) || apierrors.IsInvalid(err)) && strings.Contains(err.Error(), Fence):
+		case p.facts.Then.State != guards.Locking && isRefused(err):
 		case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsAlreadyExists(err):
 			open = append(open, w.Kind.name()+" is denied by another than the fence: "+err.Error())
 		default:
@@ -81,6 +85,11 @@ func (p *Pass) probeFence(ctx context.Context) (open []string, err error) {
 		}
 	}
 	return open, nil
+}
+
+// isRefused says that an API server has not taken a write in, for whatever reason.
+func isRefused(err error) bool {
+	return apierrors.ReasonForError(err) != metav1.StatusReasonUnknown && (!isAway(err) || apierrors.IsInternalError(err))
 }
 
 // fenceTrials are creations of objects that are valid: of each kind the first that there is, by another name, on both sides. They

@@ -1,12 +1,15 @@
 package simulated
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
@@ -36,6 +39,14 @@ func (w *World) SecretIsOwned(key machine.Key, name, machine string, side phases
 
 // Listed is how often a resource of either side was listed.
 func (w *World) Listed(resource string) int { return w.server.listed[resource] }
+
+// Unlistable are errors that a list may end with for good, by what happens to it.
+func Unlistable() map[string]error {
+	return map[string]error{
+		"is refused":          apierrors.NewForbidden(schema.GroupResource{Resource: "machines"}, "", errors.New("the right was taken away")),
+		"meets errors inside": apierrors.NewInternalError(errors.New("the object cannot be decoded")),
+	}
+}
 
 // Unlist has each list of a resource end with an error, until that is nil.
 func (w *World) Unlist(resource string, err error) {

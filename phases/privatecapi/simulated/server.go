@@ -2,6 +2,7 @@ package simulated
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -45,6 +46,8 @@ type server struct {
 	// denied counts writes that the fence has denied, and tried are the kinds of them.
 	denied int
 	tried  map[string]bool
+	// unhooked says that a webhook of Cluster API does not answer.
+	unhooked bool
 	// unpoliced says that there are no policies of the fence.
 	unpoliced bool
 	// got counts reads of one HostedCluster.
@@ -87,6 +90,9 @@ func (s *server) Write(_ context.Context, w phases.Write) (*unstructured.Unstruc
 	if w.As != "" {
 		if err := ownersDenied(w); err != nil {
 			return nil, err
+		}
+		if s.unhooked {
+			return nil, apierrors.NewInternalError(errors.New("failed calling webhook"))
 		}
 		return s.try(w, w.As, true)
 	}

@@ -101,6 +101,9 @@ func (w *World) WriteLate(key machine.Key, instanceType string) {
 // Unpolice has somebody take away the policies of the fence, or put them back.
 func (w *World) Unpolice(gone bool) { w.server.unpoliced = gone }
 
+// BreakWebhooks has a webhook be asked before the fence that does not answer.
+func (w *World) BreakWebhooks() { w.server.unhooked = true }
+
 // RefuseUnfenced has a policy refuse what the machine writes to a side, and to components, in a namespace without a fence.
 func (w *World) RefuseUnfenced() {
 	w.server.refuse = func(o phases.Write) error {
