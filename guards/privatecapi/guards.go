@@ -213,8 +213,23 @@ var TracesLeft = guard{
 	}),
 }
 
+// StandardFound asks whether the old operator's objects are there, whatever the marks say.
+var StandardFound = guard{
+	Name: "StandardFound",
+	Doc:  "Standard objects of Cluster API lie in the namespace of the control plane, as after an old backup was put back.",
+	Ask: seen(func(f Facts) machine.Answer {
+		switch {
+		case !f.Standard.Known:
+			return machine.SayUnknown("the standard objects in namespace " + f.Cluster.ControlPlane + " have not been counted yet")
+		case f.Standard.Objects > 0:
+			return machine.SayYes(fmt.Sprintf("namespace %s has %d standard objects of Cluster API", f.Cluster.ControlPlane, f.Standard.Objects))
+		}
+		return machine.SayNo("")
+	}),
+}
+
 // due is the side that the HostedCluster is on by its marks, or by its age where it has none: what is older than the programme
-// is of the old operator. It is not known where the programme is gone while others have private types: that does not switch them off.
+// is of the old operator, and so is what was put back from a backup, whose age nobody knows. It is not known where the programme is gone while others have private types: that does not switch them off.
 func (f Facts) due() (Direction, bool) {
 	switch {
 	case f.Marks.Private:
@@ -223,14 +238,14 @@ func (f Facts) due() (Direction, bool) {
 		return ToStandard, true
 	case !f.Programme.Known, f.Programme.Enabled.IsZero() && f.Programme.InUse > 0:
 		return "", false
-	case f.Programme.Enabled.IsZero() || !f.Cluster.Created.After(f.Programme.Enabled):
+	case f.Marks.Restored, f.Programme.Enabled.IsZero(), !f.Cluster.Created.After(f.Programme.Enabled):
 		return ToStandard, true
 	}
 	return ToPrivate, true
 }
 
 // MarkFor is the mark that a HostedCluster without one gets: of the old operator, ToStandard, where it was created up to the
-// enablement of the programme, and of the new one otherwise. known is false while that cannot be told, or where it has one.
+// enablement of the programme or was put back from a backup, and of the new one otherwise. known is false while that cannot be told, or where it has one.
 func MarkFor(f Facts) (due Direction, known bool) {
 	if !f.Seen || f.Marks.Locked() || f.Marks.Legacy || f.Marks.Private || f.Marks.Failed != "" || Consistent.Answer(f).Truth != machine.Yes {
 		return "", false
@@ -333,7 +348,7 @@ var ChecksPassed = guard{
 // FenceHolds asks whether both sides are kept as they are, whoever writes.
 var FenceHolds = guard{
 	Name: "FenceHolds",
-	Doc:  "The namespace of the control plane has both fences, which name this move, and a write that a component would make is denied on each side, by the name of the fence. Where there is no namespace, nothing has to be fenced.",
+	Doc:  "The namespace of the control plane has both fences, which name this move, and a write that a component would make is denied on each side, by the name of the fence, or on the way back by whomever. Where there is no namespace, nothing has to be fenced.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch fence := f.Fence; {
 		case !fence.Known:

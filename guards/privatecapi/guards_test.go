@@ -138,6 +138,7 @@ func TestGuards_Consistent(t *testing.T) {
 	}{
 		"old":                       {unmarked(noon, func(*Facts) {}), ToStandard, true},
 		"new":                       {unmarked(later, private), ToPrivate, true},
+		"new, from a backup":        {unmarked(later, func(f *Facts) { f.Marks.Restored = true }), ToStandard, true},
 		"marked":                    {old, "", false},
 		"locked":                    {moving, "", false},
 		"in contradiction":          {unmarked(noon, private), "", false},

@@ -23,6 +23,8 @@ type Marks struct {
 	Scope string `yaml:"scope"`
 	// Companion says whose the lock is; Present is false where there is none.
 	Companion Companion `yaml:"companion"`
+	// Restored says that it was put back from a backup, which may be older than the programme.
+	Restored bool `yaml:"restored"`
 	// Paused and Revert are requests of people.
 	Paused bool `yaml:"paused"`
 	Revert bool `yaml:"revert"`
@@ -55,6 +57,7 @@ func MarksOf(annotations map[string]string) Marks {
 		m.Scope = previous
 	}
 	_, m.Migrating = annotations[MigrationAnnotation]
+	_, m.Restored = annotations[RestoredAnnotation]
 	_, m.Paused = annotations[PausedAnnotation]
 	_, m.Revert = annotations[RevertAnnotation]
 	if failed, is := annotations[FailedAnnotation]; is {

@@ -152,6 +152,8 @@ func TestFits_asks_each_state_for_its_stages(t *testing.T) {
 		"a fence that is behind its stage":                  {fits(Copying), with(full, func(f *Facts) { f.Fence.Behind = true }), machine.Yes, ""},
 		"no namespace to fence":                             {fits(Pausing), with(full, func(f *Facts) { f.Fence = Fenced{Known: true, NoNamespace: true} }), machine.Yes, ""},
 		"a fence that is not known":                         {fits(Copying), with(full, func(f *Facts) { f.Fence.Known = false }), machine.Unknown, "fence"},
+		"a source that could not be looked at":              {fits(Copying), with(full, func(f *Facts) { f.Standard.Known, f.Unseen = false, "no list" }), machine.Yes, "no list"},
+		"no fence, and no look at the source":               {fits(Copying), with(full, func(f *Facts) { f.Fence.Label, f.Standard.Known, f.Unseen = NoFence, false, "no list" }), machine.No, "fence is not up"},
 		"a source that was let go":                          {fits(Copying), with(full, func(f *Facts) { f.Standard.Paused = false }), machine.No, "not paused"},
 		"a source that is to pause":                         {fits(Pausing), with(full, func(f *Facts) { f.Standard.Paused = false }), machine.Yes, ""},
 		"a target that was let go":                          {fits(Observing), with(in(Live, full), func(f *Facts) { f.Fence.Label = StandardIsShut }), machine.Yes, ""},

@@ -50,7 +50,7 @@ func NotNewAlone(m Marks, created, enabled time.Time) string {
 		return "is locked"
 	case m.Failed != "":
 		return "has a failed move: " + short(string(m.Failed))
-	case by == New, by == Nobody && !m.Legacy && !enabled.IsZero() && created.After(enabled):
+	case by == New, by == Nobody && !m.Legacy && !m.Restored && !enabled.IsZero() && created.After(enabled):
 		return ""
 	default:
 		return "is reconciled by " + by.text()

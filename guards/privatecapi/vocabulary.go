@@ -15,6 +15,8 @@ const (
 	// move that failed. Whoever takes FailedAnnotation away asks for another try.
 	MigrationAnnotation = "hypershift.openshift.io/migration-in-progress"
 	FailedAnnotation    = "hypershift.openshift.io/migration-failed"
+	// RestoredAnnotation is of one that was put back from a backup, whatever its value is: when it was created says nothing of its age.
+	RestoredAnnotation = "hypershift.openshift.io/restored-from-backup"
 	// MarkTrue is what these annotations are set to.
 	MarkTrue = "true"
 )

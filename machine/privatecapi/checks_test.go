@@ -54,7 +54,7 @@ func TestMigration_is_refused_where_components_may_not_create_what_the_fence_is_
 
 func TestMigration_is_refused_where_more_belongs_to_the_objects_than_can_be_moved(t *testing.T) {
 	p, key := waits(t)
-	p.ManySecrets()
+	p.ManySecrets(true)
 	p.refuses(key, "there are more than 20000 secrets")
 }
 

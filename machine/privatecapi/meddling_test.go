@@ -67,3 +67,28 @@ func TestMigration_moves_what_is_managed_in_a_version_that_the_other_side_does_n
 	p.begin(key)
 	p.until("moved", 5*time.Minute, p.rests(key, guards.Private))
 }
+
+func TestMigration_takes_a_Lease_that_was_renewed_far_ahead_of_now(t *testing.T) {
+	for name, c := range map[string]struct {
+		ahead time.Duration
+		free  bool
+	}{
+		"a clock that is a minute ahead": {ahead: time.Minute},
+		"a year":                         {ahead: 365 * 24 * time.Hour, free: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlay(t)
+			a := p.AddHosted("a", 1)
+			p.Pass(time.Second)
+			b := p.AddHosted("b", 1)
+			p.Annotate(a, guards.PausedAnnotation, "true")
+			p.HoldLease(a, p.Now().Add(c.ahead))
+			for range 50 {
+				p.round()
+			}
+			if locked := p.Locked(); (len(locked) == 1 && locked[0] == b) != c.free {
+				t.Errorf("locked are %v, and %s is in %s", locked, b, p.State(b))
+			}
+		})
+	}
+}

@@ -53,7 +53,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			Doc: "The HostedCluster is of the old operator and waits for its turn to be moved.",
 		},
 		{
-			Name: guards.Private, Rest: true,
+			Name: guards.Private, Rest: true, Work: phases.CountStandard,
 			Doc: "The HostedCluster has private types, and the new operator reconciles it.",
 		},
 		{
@@ -176,6 +176,12 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 		remains(guards.Eligible, machine.Not(guards.MarkedFailed), guards.OwnedByLegacy),
 		remains(guards.Private, machine.Not(guards.MarkedFailed), guards.OwnedByNew),
 		remains(guards.Failed),
+		{
+			On: "StandardFound", From: in(guards.Private), To: guards.Classifying, Urgent: true, For: remaining,
+			If: machine.All(machine.Not(guards.MarkedFailed), guards.OwnedByNew, machine.Not(guards.Locked), machine.Not(guards.TracesLeft),
+				guards.StandardFound),
+			Doc: "Standard objects have come to a HostedCluster that has private types.",
+		},
 		step("TurnCame", in(guards.Eligible, guards.Private), guards.Checking, guards.TurnIsOurs,
 			"The HostedCluster is to be moved, and it is its turn."),
 		{
@@ -234,8 +240,11 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			"The HostedCluster is free."),
 
 		// The way back.
-		step("TargetPaused", in(guards.Repausing), guards.DrainingBack, guards.TargetPaused,
-			"No commit can arrive any more, and every Cluster of the target is paused, if there is any."),
+		{
+			On: "TargetPaused", From: in(guards.Repausing), To: guards.DrainingBack, For: spreading,
+			If:  machine.All(guards.TargetPaused, guards.FenceHolds),
+			Doc: "No commit can arrive any more, every Cluster of the target is paused, if there is any, and every API server has had the time to learn of the fence, which denies writes.",
+		},
 		step("PodsGone", in(guards.DrainingBack), guards.CopyingBack, guards.PodsGone,
 			"Nothing runs any more that reconciles Cluster API for the HostedCluster."),
 		step("SourceCaughtUp", in(guards.CopyingBack), guards.DroppingCopies, guards.SourceCaughtUp,

@@ -1,28 +1,19 @@
 package privatecapi_test
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/privatecapi/simulated"
 )
-
-// unlistable are errors that a list may end with for good.
-var unlistable = map[string]error{
-	"is refused":          apierrors.NewForbidden(schema.GroupResource{Resource: "machines"}, "", errors.New("the right was taken away")),
-	"meets errors inside": apierrors.NewInternalError(errors.New("the object cannot be decoded")),
-}
 
 // leaves runs until a state is left that cannot see all, and says by which event and to where. Deadlines are far apart: time goes by in
 // bigger steps there.
-func (p *play) leaves(key machine.Key, state machine.State) (moved machine.Transition) {
+func (p *play) leaves(state machine.State) (moved machine.Transition) {
 	p.t.Helper()
 	p.each = func(_ machine.Key, outcome machine.Outcome) {
 		if outcome.Moved != nil && outcome.Moved.From == state && moved.To == "" {
@@ -42,7 +33,7 @@ func TestMigration_judges_its_limits_in_every_state_while_one_kind_cannot_be_lis
 		if state == guards.Checking {
 			continue // nothing is locked yet
 		}
-		for name, err := range unlistable {
+		for name, err := range simulated.Unlistable() {
 			t.Run(string(state)+", where the list "+name, func(t *testing.T) {
 				t.Parallel()
 				p, key := waits(t)
@@ -55,7 +46,7 @@ func TestMigration_judges_its_limits_in_every_state_while_one_kind_cannot_be_lis
 				}
 				p.until(string(state), 20*time.Minute, p.reaches(key, state))
 				p.Unlist("machines", err)
-				left := p.leaves(key, state)
+				left := p.leaves(state)
 				if left.Event != guards.ProgressStalled && left.Event != guards.FailureEstablished {
 					t.Errorf("%s has led to %s", left.Event, left.To)
 				}
@@ -72,5 +63,64 @@ func TestMigration_judges_its_limits_in_every_state_while_one_kind_cannot_be_lis
 				p.isBack(key, was, guards.Reason(p.Annotations(key)[guards.FailedAnnotation]))
 			})
 		}
+	}
+}
+
+// undoable are the states on the way whose move is undone where something goes wrong.
+var undoable = forward[slices.Index(forward, guards.Pausing) : slices.Index(forward, guards.Observing)+1]
+
+func TestMigration_is_undone_for_a_deletion_while_one_kind_cannot_be_listed(t *testing.T) {
+	for _, state := range undoable {
+		t.Run(string(state), func(t *testing.T) {
+			t.Parallel()
+			p, key := waits(t)
+			p.begin(key)
+			p.until(string(state), 20*time.Minute, p.reaches(key, state))
+			p.Unlist("machines", simulated.Unlistable()["meets errors inside"])
+			p.Delete(key)
+			left := machine.Transition{}
+			p.each = func(_ machine.Key, outcome machine.Outcome) {
+				if outcome.Moved != nil && left.To == "" {
+					left = *outcome.Moved
+				}
+			}
+			for range 3 {
+				p.round()
+			}
+			if left.From != state || left.Event != guards.DeletionAsked {
+				t.Errorf("%s was left by %q to %q", left.From, left.Event, left.To)
+			}
+			p.Unlist("machines", nil)
+			p.until("free", time.Hour, p.unblocked(key, func() bool { return p.Annotations(key) == nil || len(p.Locked()) == 0 }))
+		})
+	}
+}
+
+func TestMigration_judges_its_limits_while_what_belongs_to_its_objects_cannot_be_listed(t *testing.T) {
+	for _, state := range []machine.State{guards.Rewiring, guards.RemovingSource, guards.CopyingBack, guards.DroppingCopies, guards.Restoring} {
+		t.Run(string(state), func(t *testing.T) {
+			t.Parallel()
+			p, key := waits(t)
+			was := p.picture(key)
+			p.begin(key)
+			if slices.Contains(back, state) {
+				p.until("observing", 5*time.Minute, p.reaches(key, guards.Observing))
+				p.LoseRecord(key)
+				p.restart()
+			}
+			p.until(string(state), 20*time.Minute, p.reaches(key, state))
+			p.ManySecrets(true)
+			if left := p.leaves(state); left.Event != guards.ProgressStalled && left.Event != guards.FailureEstablished {
+				t.Errorf("%s has led to %s", left.Event, left.To)
+			}
+			p.until("blocked", time.Hour, func() bool { return strings.HasSuffix(string(p.State(key)), "Blocked") })
+			p.ManySecrets(false)
+			p.until("free", time.Hour, p.unblocked(key, func() bool { return len(p.Locked()) == 0 }))
+			if p.ends(key) == moved {
+				p.isMoved(key, was)
+				return
+			}
+			p.isBack(key, was, guards.Reason(p.Annotations(key)[guards.FailedAnnotation]))
+		})
 	}
 }

@@ -163,13 +163,29 @@ func (e Equipment) Strip(template map[string]any, of Component) map[string]any {
 		if !is {
 			continue
 		}
-		keep(container, "env", func(list []any) []any { return without(without(list, "KUBECONFIG"), EquippedBy) })
+		keep(container, "env", withoutTaken)
 		keep(container, "volumeMounts", func(list []any) []any { return without(list, kubeconfigVolume) })
 		keep(container, "args", func(list []any) []any {
 			return slices.DeleteFunc(list, func(arg any) bool {
 				return slices.ContainsFunc(of.Flags, func(flag string) bool { return arg == flag+"="+KubeconfigPath })
 			})
 		})
+	}
+	return out
+}
+
+// withoutTaken is an environment without the variables that the proxy takes.
+func withoutTaken(env []any) []any { return without(without(env, "KUBECONFIG"), EquippedBy) }
+
+// withoutVariables is a Pod template without the variables that the proxy takes, and else as it is.
+func withoutVariables(template map[string]any) map[string]any {
+	out, _ := cloned(template).(map[string]any)
+	spec, _ := out["spec"].(map[string]any)
+	containers, _ := spec["containers"].([]any)
+	for i := range containers {
+		if container, is := containers[i].(map[string]any); is {
+			keep(container, "env", withoutTaken)
+		}
 	}
 	return out
 }

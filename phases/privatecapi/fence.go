@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
@@ -50,7 +51,23 @@ func (p *Pass) shut(fence guards.Fence) *Write {
 	return nil
 }
 
-// probeFence tries as a component's account to write to each side, and says which writes the fence does not deny.
+// fenceAgain is the write that puts a fence back that somebody has taken away, or changed, while it has to stand; nil where it stands. A
+// policy may refuse whatever else is written without it.
+func (p *Pass) fenceAgain(fence guards.Fence) *Write {
+	if now := p.facts.Fence; now.Label == fence && !now.Other {
+		return nil
+	}
+	return p.shut(fence)
+}
+
+// fenceNames says that the fence names the present move at a stage. It does so until the work of the next stage has it name that one.
+func (p *Pass) fenceNames(stage guards.Stage) bool {
+	return p.namespace != nil && p.namespace.GetLabels()[guards.MoveLabel] == guards.MoveOf(p.facts.Marks.Companion.ID, stage)
+}
+
+// probeFence tries as a component's account to write to each side, and says which writes the fence does not deny. Before a move only
+// the fence may deny them. On the way back whoever else has refused one has done so too: what runs behind the webhooks of the target may
+// be why the move is undone.
 func (p *Pass) probeFence(ctx context.Context) (open []string, err error) {
 	account := p.account()
 	for _, w := range p.fenceTrials() {
@@ -60,6 +77,7 @@ func (p *Pass) probeFence(ctx context.Context) (open []string, err error) {
 		case err == nil:
 			open = append(open, w.Kind.name()+" can be written")
 		case (apierrors.IsForbidden(err) || apierrors.IsInvalid(err)) && strings.Contains(err.Error(), Fence):
+		case p.facts.Then.State != guards.Locking && isRefused(err):
 		case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsAlreadyExists(err):
 			open = append(open, w.Kind.name()+" is denied by another than the fence: "+err.Error())
 		default:
@@ -67,6 +85,11 @@ func (p *Pass) probeFence(ctx context.Context) (open []string, err error) {
 		}
 	}
 	return open, nil
+}
+
+// isRefused says that an API server has not taken a write in, for whatever reason.
+func isRefused(err error) bool {
+	return apierrors.ReasonForError(err) != metav1.StatusReasonUnknown && (!isAway(err) || apierrors.IsInternalError(err))
 }
 
 // fenceTrials are creations of objects that are valid: of each kind the first that there is, by another name, on both sides. They

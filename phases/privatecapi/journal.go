@@ -19,6 +19,8 @@ type journal struct {
 	Taken  time.Time      `json:"taken,omitzero"`
 	Counts map[string]int `json:"counts,omitempty"`
 	Hash   string         `json:"hash,omitempty"`
+	// Templates are the hashes of the pod templates that the components had, by their names.
+	Templates map[string]string `json:"templates,omitempty"`
 }
 
 // total is how many objects were counted.
@@ -40,6 +42,9 @@ func (p *Pass) readJournal(ctx context.Context) error {
 	var j journal
 	if json.Unmarshal(raw, &j) == nil && j.Move != "" && j.Move == p.facts.Marks.Companion.ID {
 		p.journal = j
+	}
+	for i := range p.workloads {
+		p.workloads[i].noted = p.journal.Templates[p.workloads[i].of.Name]
 	}
 	return nil
 }
@@ -64,10 +69,20 @@ func (p *Pass) take() journal {
 			texts = append(texts, c.kinds.source.name()+string(text))
 		}
 	}
+	for _, w := range p.workloads {
+		if j.Templates == nil {
+			j.Templates = map[string]string{}
+		}
+		j.Templates[w.of.Name] = hashOf(compactJSON(w.template()))
+	}
 	slices.Sort(texts) // the order of couples depends on the target too
-	sum := sha256.Sum256([]byte(strings.Join(texts, "\n")))
-	j.Hash = hex.EncodeToString(sum[:])
+	j.Hash = hashOf(strings.Join(texts, "\n"))
 	return j
+}
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
 }
 
 // sourceChanged says that the source is not what was noted. Of a lost journal nobody can tell.

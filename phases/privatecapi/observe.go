@@ -14,7 +14,7 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// needs says what a state asks about; a state at rest asks nothing but what watches show.
+// needs says what a state asks about; a state at rest asks nothing but what watches show, and Private for a count now and then.
 type needs struct {
 	inside, dependents, fence, comparison, health bool
 }
@@ -31,7 +31,7 @@ func needsOf(state machine.State) needs {
 	switch state {
 	case guards.Rewiring, guards.RemovingSource, guards.CopyingBack, guards.DroppingCopies, guards.Restoring:
 		n.dependents = true
-	case guards.Locking:
+	case guards.Locking, guards.Repausing:
 		n.fence = true
 	case guards.Comparing, guards.Unpausing:
 		n.comparison = true
@@ -98,6 +98,9 @@ func (p *Pass) look(ctx context.Context) (guards.Facts, error) {
 	label, err := p.Fences(ctx, p.facts.Cluster.ControlPlane)
 	p.facts.Fence = guards.Fenced{Known: err == nil, Label: label}
 	p.unseen = err
+	if then.State == guards.Private {
+		p.facts.Standard = p.countStandard(ctx)
+	}
 	return p.facts, nil
 }
 

@@ -136,7 +136,9 @@ type remembered struct {
 	// checks are what came of asking, in the state that was entered at checkedFor; refused is when something was refused last.
 	checks guards.Checks
 	// refusal is what was told last of a try to switch private types off.
-	refusal    string
+	refusal string
+	// standard is the last count of standard objects of one at rest with private types.
+	standard   counted
 	checkedFor time.Time
 	refused    time.Time
 	// away says that the API server did not answer last time, and partly that it had no answer for some of what was asked; outages
@@ -189,10 +191,11 @@ func (p *Pass) move() string {
 	return guards.MoveOf(p.facts.Marks.Companion.ID, p.stage())
 }
 
-// ran says that the target runs, or may have.
+// ran says that the target runs, or may have, by what stands beside the lock or by the fence.
 func (p *Pass) ran() bool {
 	c := p.facts.Marks.Companion
-	return c.Ran || c.Stage == guards.Live || c.Stage == guards.Committed || c.Stage == guards.Undoing
+	return c.Ran || c.Stage == guards.Live || c.Stage == guards.Committed || c.Stage == guards.Undoing ||
+		p.fenceNames(guards.Live) || p.fenceNames(guards.Undoing)
 }
 
 // stage says how far the move has come, none where the lock is not ours.

@@ -16,6 +16,9 @@ func (p *Pass) RemoveSource(ctx context.Context) (machine.Result, error) {
 	if p.lacksLock() {
 		return p.send(ctx, "")
 	}
+	if fence := p.fenceAgain(fenceOf(p.sides.source)); fence != nil {
+		return p.send(ctx, "putting the fence back", fence)
+	}
 	if err := p.sides.sourceCounts(); err != nil {
 		return machine.Result{}, err
 	}
@@ -42,7 +45,11 @@ func (s *sides) removal(target bool) []*Write {
 	for i := len(s.couples) - 1; i >= 0; i-- {
 		o, kind := s.couples[i].of(target), s.couples[i].kind(target)
 		if o != nil && !(target && s.isStranger(s.couples[i])) {
-			plan = append(plan, remove(kind, o))
+			w := remove(kind, o)
+			if w != nil && target {
+				w.ResourceVersion = o.GetResourceVersion() // the source has what was seen of it, and nothing later
+			}
+			plan = append(plan, w)
 		}
 	}
 	return present(plan)

@@ -22,6 +22,8 @@ type workload struct {
 	object *unstructured.Unstructured
 	// pods are those that are left of it.
 	pods []string
+	// noted is the hash of the pod template that it had, by the journal; empty where that does not say.
+	noted string
 }
 
 // workloadsIn reads the components that there are, and their Pods.
@@ -145,10 +147,29 @@ func (w workload) equip(e Equipment, side Side) *Write {
 		return nil
 	}
 	return w.replace(e.fitted(template, w.of, side), func(annotations map[string]string) {
-		if _, kept := annotations[PriorTemplate]; !kept {
+		if w.priorTemplate(e) == nil {
 			annotations[PriorTemplate] = compactJSON(template)
 		}
 	}, nil)
+}
+
+// priorTemplate is the pod template that it had, nil where none is kept on it, or another. The annotation alone proves nothing: whoever
+// may write the status may write that too. The journal tells; where that says nothing, it may differ from the present template without
+// the proxy in the variables alone that the proxy takes the place of.
+func (w workload) priorTemplate(e Equipment) map[string]any {
+	var prior map[string]any
+	if json.Unmarshal([]byte(w.object.GetAnnotations()[PriorTemplate]), &prior) != nil || len(prior) == 0 {
+		return nil
+	}
+	prior = wholeNumbers(prior)
+	same := hashOf(compactJSON(prior)) == w.noted
+	if w.noted == "" {
+		same = compactJSON(withoutVariables(prior)) == compactJSON(e.Strip(w.template(), w.of))
+	}
+	if !same {
+		return nil
+	}
+	return prior
 }
 
 // lacks says that its Pods would not see a side.
@@ -157,17 +178,14 @@ func (w workload) lacks(side Side) bool {
 }
 
 // restore gives it back the template and the replicas that it had, and takes off what was kept. Its Pods see a side then, whatever
-// was kept, or was not. Nil if it is so.
+// was kept, or was not; a template that it never had does not come back. Nil if it is so.
 func (w workload) restore(e Equipment, side Side) *Write {
 	if len(w.marks()) == 0 && !w.lacks(side) {
 		return nil
 	}
 	template := w.template()
-	if text, kept := w.object.GetAnnotations()[PriorTemplate]; kept {
-		var prior map[string]any
-		if json.Unmarshal([]byte(text), &prior) == nil && len(prior) > 0 {
-			template = wholeNumbers(prior)
-		}
+	if prior := w.priorTemplate(e); prior != nil {
+		template = prior
 	}
 	return w.replace(e.fitted(template, w.of, side), unmark, w.priorReplicas())
 }

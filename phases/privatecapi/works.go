@@ -24,6 +24,7 @@ type Works interface {
 	// Classify marks a HostedCluster that has no mark, see [guards.MarkFor].
 	Classify(context.Context) (machine.Result, error)
 	InspectSides(context.Context) (machine.Result, error)
+	CountStandard(context.Context) (machine.Result, error)
 
 	// RunChecks fails only where something could not be asked, and never for good: what it refuses is a fact.
 	RunChecks(context.Context) (machine.Result, error)
@@ -56,8 +57,8 @@ type Snapshot = machine.Snapshot[guards.Facts, Works]
 // again is after how long a work is tried whose stage nobody can tell.
 const again = time.Second
 
-// work is an action of some states. Where the pass has not seen all, it does nothing, and neither where nobody can tell that the stage fits one of them. One that writes to the
-// namespace of a control plane fails where that is not of this HostedCluster alone.
+// work is an action of some states. Where the pass has not seen all, it does nothing, and neither where nobody can tell that the stage
+// fits one of them. One that writes to the namespace of a control plane fails where that is not of this HostedCluster alone.
 func work(name, doc string, run func(Works, context.Context) (machine.Result, error), writes []string, of ...machine.State) machine.Action[Works] {
 	inside := slices.ContainsFunc(writes, func(what string) bool { return !slices.Contains(writesCluster, what) })
 	return machine.Action[Works]{
@@ -88,6 +89,7 @@ func unsure(unseen error) (machine.Result, error) {
 // What the works write, by kind.
 var (
 	writesCluster    = []string{"HostedCluster"}
+	writesFence      = []string{"Namespace"}
 	writesLock       = []string{"Lease", "HostedCluster", "Namespace"}
 	writesObjects    = []string{"objects of Cluster API"}
 	writesStatus     = []string{"status of objects of Cluster API"}
@@ -98,11 +100,17 @@ var (
 
 // The works of states at rest.
 var (
-	Classify = work("Classify", "sets the mark of the old operator on a HostedCluster without any that was created up to the enablement of the programme, and the mark of the new one on a later one. Writes: HostedCluster.",
+	Classify = work("Classify", "sets the mark of the old operator on a HostedCluster without any that was created up to the enablement of the programme or put back from a backup, and the mark of the new one on a later one. Writes: HostedCluster.",
 		Works.Classify, writesCluster, guards.Classifying)
 	InspectSides = work("InspectSides", "looks at both sides. Only private objects, or none where the programme is enabled: leaves the mark of private types alone. Only standard ones: leaves scope legacy alone. Objects on both sides: sets migration-failed. Of one side alone, puts back the components and the marks that a move has left on them and on objects, and takes off the fence, and then the finalizer. Deletes nothing. Writes: HostedCluster, Namespace, Deployment, objects of Cluster API.",
 		Works.InspectSides, slices.Concat([]string{"HostedCluster", "Namespace"}, writesWorkloads, writesObjects), guards.Ambiguous)
 )
+
+// CountStandard is the work of a HostedCluster at rest with private types, which no error of a look keeps from it.
+var CountStandard = machine.Action[Works]{
+	Name: "CountStandard", Run: func(ctx context.Context, w Works) (machine.Result, error) { return w.CountStandard(ctx) },
+	Doc: "has the standard objects in the namespace of the control plane counted every ten minutes. Writes nothing.",
+}
 
 // The works on the way.
 var (
@@ -115,7 +123,7 @@ var (
 	ScaleDown = scaleDown(guards.Draining)
 	// ScaleDownAgain is ScaleDown on the way back.
 	ScaleDownAgain = scaleDown(guards.DrainingBack)
-	TakeSnapshot   = work("TakeSnapshot", "counts and hashes the fenced source and keeps that in the journal. Writes: ConfigMap.",
+	TakeSnapshot   = work("TakeSnapshot", "counts and hashes the fenced source, hashes the pod templates of the components, and keeps that in the journal. Writes: ConfigMap.",
 		Works.TakeSnapshot, writesJournal, guards.Snapshotting)
 	CreateCopies = work("CreateCopies", "creates a copy of each object of the source on the other side, owners first, with the UIDs of the copies in the owner references, paused, with where it comes from, and with the move and the stage that have made it, which the fence asks for. Writes: objects of Cluster API.",
 		Works.CreateCopies, writesObjects, guards.Copying)
@@ -135,25 +143,25 @@ var (
 		Works.ObserveHealth, nil, guards.Observing)
 	WriteCommit = work("WriteCommit", "equips the components that are not, and then sets the mark of the target, unless the source has changed since it was counted or was not copied, takes off that of the source and migration-failed, and writes the stage committed, in one write: from there is no way back. Writes: Deployment, HostedCluster.",
 		Works.WriteCommit, slices.Concat(writesWorkloads, writesCluster), guards.Committing)
-	RemoveSource = work("RemoveSource", "equips the components that are not; then takes the objects of the source out of all owner references, takes off their finalizers, and deletes them by UID, leaving what they own; then takes off the marks of undoing, and gives the autoscaler its replicas. Refuses a source that was never copied, or whose Cluster has no copy. Deletes: objects of the source. Writes: objects of Cluster API, ownerReferences of dependents, Deployment.",
-		Works.RemoveSource, slices.Concat(writesObjects, writesDependents, writesWorkloads), guards.RemovingSource)
+	RemoveSource = work("RemoveSource", "puts the fence back that somebody has taken away; equips the components that are not; then takes the objects of the source out of all owner references, takes off their finalizers, and deletes them by UID, leaving what they own; then takes off the marks of undoing, and gives the autoscaler its replicas. Refuses a source that was never copied, or whose Cluster has no copy. Deletes: objects of the source. Writes: Namespace, objects of Cluster API, ownerReferences of dependents, Deployment.",
+		Works.RemoveSource, slices.Concat(writesFence, writesObjects, writesDependents, writesWorkloads), guards.RemovingSource)
 	ReleaseLock = work("ReleaseLock", "takes off the fence, then in one write the lock, what stands beside it, the finalizer and the request, and sets migration-failed after a failed move or a revert; then gives the Lease back. Writes: Namespace, HostedCluster, Lease.",
 		Works.ReleaseLock, writesLock, guards.Unlocking)
 )
 
 // The works on the way back.
 var (
-	RepauseTarget = work("RepauseTarget", "first writes the stage undoing in place of live, and undone in place of moving, with the reason, after which a commit that is under way fails; then has both fences put up and the target paused. Writes: HostedCluster, Namespace, objects of Cluster API.",
+	RepauseTarget = work("RepauseTarget", "first writes the stage undoing in place of live, or of an undone while the fence still says live, and undone in place of moving, with the reason, after which a commit that is under way fails; then has both fences put up and the target paused. Writes: HostedCluster, Namespace, objects of Cluster API.",
 		Works.RepauseTarget, slices.Concat([]string{"HostedCluster", "Namespace"}, writesObjects), guards.Repausing)
 	CopyDelta = work("CopyDelta", "while the stage is undoing, brings to the source what was born, gone or changed at the target since it ran, the owners of dependents too, deletes there what is terminating at the target, finalizers on, and then writes the stage undone. Refuses a source that was never copied, or whose Cluster has no copy. Deletes: objects of the source that the target deleted. Writes: objects of Cluster API and their status, ownerReferences of dependents, HostedCluster.",
 		Works.CopyDelta, slices.Concat(writesObjects, writesStatus, writesDependents, writesCluster), guards.CopyingBack)
-	RemoveCopies = work("RemoveCopies", "takes the copies out of all owner references, takes off their finalizers, and deletes them by UID, leaving what they own. Deletes: objects of the target. Writes: objects of Cluster API, ownerReferences of dependents.",
-		Works.RemoveCopies, slices.Concat(writesObjects, writesDependents), guards.DroppingCopies)
-	RestoreWorkloads = work("RestoreWorkloads", "gives the components the pod templates and replicas that they had before, with the proxy or without as the source needs it, and the Clusters of the source their pause, and takes off the marks of undoing. Writes: Deployment, objects of Cluster API.",
-		Works.RestoreWorkloads, slices.Concat(writesWorkloads, writesObjects), guards.Restoring)
+	RemoveCopies = work("RemoveCopies", "puts the fence back that somebody has taken away; takes the copies out of all owner references, brings to the source what was written to one late, takes off their finalizers, and deletes them by UID and version, leaving what they own. Deletes: objects of the target. Writes: Namespace, objects of Cluster API and their status, ownerReferences of dependents.",
+		Works.RemoveCopies, slices.Concat(writesFence, writesObjects, writesStatus, writesDependents), guards.DroppingCopies)
+	RestoreWorkloads = work("RestoreWorkloads", "puts the fence back that somebody has taken away; gives the components the pod templates and replicas that they had before, but no template that the journal does not know, with the proxy or without as the source needs it, and the Clusters of the source their pause, and takes off the marks of undoing. Writes: Namespace, Deployment, objects of Cluster API.",
+		Works.RestoreWorkloads, slices.Concat(writesFence, writesWorkloads, writesObjects), guards.Restoring)
 )
 
 func scaleDown(of machine.State) machine.Action[Works] {
-	return work("ScaleDown", "notes the replicas of the components, and sets them to 0, whatever scales the others first. Writes: Deployment.",
-		Works.ScaleDown, writesWorkloads, of)
+	return work("ScaleDown", "puts the fence back that somebody has taken away; notes the replicas of the components, and sets them to 0, whatever scales the others first. Writes: Namespace, Deployment.",
+		Works.ScaleDown, slices.Concat(writesFence, writesWorkloads), of)
 }

@@ -105,6 +105,14 @@ func (w *World) AddNamed(namespace, name string, annotations map[string]any) mac
 	return phases.KeyOf(w.put(phases.HostedClusters, map[string]any{"metadata": map[string]any{"namespace": namespace, "name": name, "annotations": annotations}}))
 }
 
+// Restore makes what a backup of a hosted cluster has beside the HostedCluster, of the time before there were private types.
+func (w *World) Restore(key machine.Key) {
+	namespace, name := w.namespaceOf(key), w.object(key).GetName()
+	w.put(phases.Namespaces, map[string]any{"metadata": map[string]any{"name": namespace}})
+	plane := w.put(controlPlanes, map[string]any{"metadata": map[string]any{"namespace": namespace, "name": name}})
+	w.addClusterAPI(namespace, name, plane, 1)
+}
+
 func (w *World) addClusterAPI(namespace, name string, plane *unstructured.Unstructured, machines int) {
 	cluster := w.put(kind("clusters", phases.Standard), map[string]any{
 		"metadata": map[string]any{

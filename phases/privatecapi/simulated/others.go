@@ -1,12 +1,15 @@
 package simulated
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
@@ -32,6 +35,17 @@ func (w *World) SecretIsOwned(key machine.Key, name, machine string, side phases
 	}
 	ref := o.GetOwnerReferences()[0]
 	return ref.UID == of.GetUID() && ref.Controller != nil && *ref.Controller
+}
+
+// Listed is how often a resource of either side was listed.
+func (w *World) Listed(resource string) int { return w.server.listed[resource] }
+
+// Unlistable are errors that a list may end with for good, by what happens to it.
+func Unlistable() map[string]error {
+	return map[string]error{
+		"is refused":          apierrors.NewForbidden(schema.GroupResource{Resource: "machines"}, "", errors.New("the right was taken away")),
+		"meets errors inside": apierrors.NewInternalError(errors.New("the object cannot be decoded")),
+	}
 }
 
 // Unlist has each list of a resource end with an error, until that is nil.
@@ -97,8 +111,8 @@ func (w *World) ToldTexts(reason string) []string {
 	return texts
 }
 
-// ManySecrets has there be more Secrets that Machines own than can be moved.
-func (w *World) ManySecrets() { w.server.many = true }
+// ManySecrets has there be more Secrets that Machines own than can be moved, or not any more.
+func (w *World) ManySecrets(are bool) { w.server.many = are }
 
 // Got counts reads of one HostedCluster by the machine.
 func (w *World) Got() int { return w.server.got }

@@ -47,6 +47,10 @@ func (s *server) List(_ context.Context, k phases.Kind, namespace, selector stri
 	if s.down {
 		return nil, s.unavailable()
 	}
+	if s.listed == nil {
+		s.listed = map[string]int{}
+	}
+	s.listed[k.Resource]++
 	if err := s.unlisted[k.Resource]; err != nil {
 		return nil, err
 	}

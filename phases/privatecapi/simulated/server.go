@@ -2,6 +2,7 @@ package simulated
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -39,11 +40,16 @@ type server struct {
 	// unasked is the namespace about which the API server tells nobody who serves webhooks there.
 	unasked string
 	log     []string
-	// unlisted are the errors that listing a resource ends with.
+	// listed counts the lists of a resource of either side, and unlisted are the errors that listing a resource ends with.
+	listed   map[string]int
 	unlisted map[string]error
 	// denied counts writes that the fence has denied, and tried are the kinds of them.
 	denied int
 	tried  map[string]bool
+	// unhooked says that a webhook of Cluster API does not answer.
+	unhooked bool
+	// unpoliced says that there are no policies of the fence.
+	unpoliced bool
 	// got counts reads of one HostedCluster.
 	got int
 	// many has there be more Secrets than can be moved.
@@ -85,6 +91,9 @@ func (s *server) Write(_ context.Context, w phases.Write) (*unstructured.Unstruc
 		if err := ownersDenied(w); err != nil {
 			return nil, err
 		}
+		if s.unhooked {
+			return nil, apierrors.NewInternalError(errors.New("failed calling webhook"))
+		}
 		return s.try(w, w.As, true)
 	}
 	s.wrote++
@@ -119,7 +128,7 @@ func (s *server) fenced(w phases.Write, account string) error {
 		return s.copied(w, namespace)
 	}
 	label := namespace.GetLabels()[guards.FenceLabel]
-	if label != string(guards.BothSidesAreShut) && label != string(side) {
+	if s.unpoliced || label != string(guards.BothSidesAreShut) && label != string(side) {
 		return nil
 	}
 	s.denied++

@@ -3,6 +3,8 @@ package simulated
 import (
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
 	phases "github.com/capstan-capi/capstan/phases/privatecapi"
@@ -79,4 +81,35 @@ func (w *World) Slip(key machine.Key, name string) {
 		panic(err)
 	}
 	w.server.store(at, fenced.DeepCopy())
+}
+
+// Unfence has somebody take the labels of the fence off the namespace of a hosted cluster.
+func (w *World) Unfence(key machine.Key) {
+	o := w.server.objects[refOf(phases.Namespaces, "", w.namespaceOf(key))].DeepCopy()
+	o.SetLabels(nil)
+	w.edit(phases.Namespaces, o, false)
+}
+
+// WriteLate changes the template of machines on the private side, as by an API server that does not know of the fence yet.
+func (w *World) WriteLate(key machine.Key, instanceType string) {
+	at := refOf(kind("awsmachinetemplates", phases.Private), w.namespaceOf(key), "a")
+	o := w.server.objects[at].DeepCopy()
+	set(o, instanceType, "spec", "template", "spec", "instanceType")
+	w.server.store(at, o)
+}
+
+// Unpolice has somebody take away the policies of the fence, or put them back.
+func (w *World) Unpolice(gone bool) { w.server.unpoliced = gone }
+
+// BreakWebhooks has a webhook be asked before the fence that does not answer.
+func (w *World) BreakWebhooks() { w.server.unhooked = true }
+
+// RefuseUnfenced has a policy refuse what the machine writes to a side, and to components, in a namespace without a fence.
+func (w *World) RefuseUnfenced() {
+	w.server.refuse = func(o phases.Write) error {
+		if o.Namespace == "" || phases.SideOf(o.Kind.Group) == "" && o.Kind.Group != phases.Deployments.Group || w.fenceOf(o.Namespace) != guards.NoFence {
+			return nil
+		}
+		return apierrors.NewForbidden(gr(o.Kind), o.Name, fmt.Errorf("no fence stands in namespace %s", o.Namespace))
+	}
 }
