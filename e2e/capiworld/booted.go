@@ -76,7 +76,7 @@ func (w *World) Join(ctx context.Context, guest *booted.Guest, key Key, number i
 		return "", fmt.Errorf("what Machine %s is started with: %w", machine, err)
 	}
 	if !bytes.Equal(pointer.Trusts, guest.Authority) {
-		return "", fmt.Errorf("Machine %s would trust another authority than the guest's", machine)
+		return "", fmt.Errorf("what Machine %s is started with trusts another authority than the guest's", machine)
 	}
 	return pointer.URL, guest.Join(ctx, machine.Name, id)
 }

@@ -116,6 +116,7 @@ func (i *installing) boot(ctx context.Context) error {
 	if i.guest, err = i.world.Boot(ctx, i.key); err != nil {
 		return err
 	}
+	i.tell()
 	i.display.step("the bootstrap machine boots by its data Secret alone: another etcd and kube-apiserver, with the authorities and manifests in it")
 	for number := range guestMasters {
 		if err := i.join(ctx, number); err != nil {
@@ -153,6 +154,9 @@ func (i *installing) finish(ctx context.Context) error {
 	}
 	i.display.step("the operators of the guest settle; for half a minute all of them have to be well")
 	if err := i.state(ctx, "Installed"); err != nil {
+		return err
+	}
+	if err := i.followed.wait(); err != nil {
 		return err
 	}
 	i.told.Seconds = seconds(i.told.begun)
