@@ -26,7 +26,7 @@ func TestScenarios_have_names_of_their_own_and_targets(t *testing.T) {
 
 func TestChoose(t *testing.T) {
 	for names, want := range map[string]string{
-		"": "cold-install restart at-rest upgrade drift four-providers synthetic-500 synthetic-2000 synthetic-5000 step resync plan plan-500 " +
+		"": "cold-install restart at-rest upgrade drift four-providers openshift-one synthetic-500 synthetic-2000 synthetic-5000 step resync plan plan-500 " +
 			"crd-admission-300 crd-admission-1024 crd-admission-label-20 crd-admission-unlisted-20 crd-admission-label-1024 crd-admission-unlisted-1024 " +
 			"object-admission object-admission-first requirements-200 requirements-200-at-rest " +
 			"boot-images-1000 boot-images-clusterapi-300 boot-images-at-rest boot-images-noise boot-images-revert boot-images-restart " +

@@ -58,6 +58,7 @@ func scenarios() []scenario {
 			[]target{ratio(1.25)},
 			installing(realContent(fourProviders)),
 		},
+		bootedScenario(),
 	}
 	smaller := ""
 	for _, size := range []int{500, 2000, 5000} {

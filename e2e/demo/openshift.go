@@ -47,7 +47,7 @@ certificates and Ignition configs. No payload boots.
 	err := i.play(ctx)
 	cancel()
 	if i.followed != nil {
-		i.followed.wait()
+		<-i.followed.ended
 	}
 	if i.guest != nil {
 		err = errors.Join(err, i.guest.Stop())

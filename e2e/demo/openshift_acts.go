@@ -18,7 +18,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capstan-capi/capstan/e2e/booted"
 	"github.com/capstan-capi/capstan/e2e/capiworld"
 	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/e2e/harness"
@@ -117,10 +116,10 @@ func (i *installing) boot(ctx context.Context) error {
 	if i.guest, err = i.world.Boot(ctx, i.key); err != nil {
 		return err
 	}
+	i.tell()
 	i.display.step("the bootstrap machine boots by its data Secret alone: another etcd and kube-apiserver, with the authorities and manifests in it")
 	for number := range guestMasters {
-		of := capiworld.Key{Namespace: i.key.Namespace, Name: fmt.Sprintf("%s-%d", i.key.Name, number)}
-		if err := i.join(ctx, of); err != nil {
+		if err := i.join(ctx, number); err != nil {
 			return err
 		}
 	}
@@ -134,25 +133,15 @@ func (i *installing) boot(ctx context.Context) error {
 	return nil
 }
 
-// join has a machine get its configuration as a pointer, and its kubelet join the guest.
-func (i *installing) join(ctx context.Context, of capiworld.Key) error {
-	var id string
-	var data []byte
-	err := i.until(ctx, "Machine "+of.Name, func(ctx context.Context) (err error) {
-		if id, err = i.world.ProviderID(ctx, of); err == nil {
-			data, err = i.world.UserData(ctx, of)
+// join has the machine of a number get its configuration as a pointer, and its kubelet join the guest.
+func (i *installing) join(ctx context.Context, number int) error {
+	return i.until(ctx, fmt.Sprintf("machine %d", number), func(ctx context.Context) error {
+		pointer, err := i.world.Join(ctx, i.guest, i.key, number)
+		if err == nil {
+			i.display.step("Machine %s-%d would get its configuration from %s, by the guest's own authority", i.key.Name, number, pointer)
 		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	pointer, err := booted.PointerOf(data)
-	if err != nil {
-		return err
-	}
-	i.display.step("Machine %s would get its configuration from %s", of.Name, pointer.URL)
-	return i.guest.Join(ctx, of.Name, id)
 }
 
 // finish has the guest's operators settle, and waits until the cluster is Installed.
@@ -165,6 +154,9 @@ func (i *installing) finish(ctx context.Context) error {
 	}
 	i.display.step("the operators of the guest settle; for half a minute all of them have to be well")
 	if err := i.state(ctx, "Installed"); err != nil {
+		return err
+	}
+	if err := i.followed.wait(); err != nil {
 		return err
 	}
 	i.told.Seconds = seconds(i.told.begun)

@@ -47,6 +47,8 @@ type guestChange struct {
 // guestFollower runs capstan-provider watch, and keeps the states that it tells.
 type guestFollower struct {
 	ended chan struct{}
+	// failed is why it has ended, nil at Installed; it is set before ended is closed.
+	failed error
 
 	mu   sync.Mutex
 	path []string
@@ -71,7 +73,7 @@ func (i *installing) follow(ctx context.Context) (*guestFollower, error) {
 		for each := bufio.NewScanner(lines); each.Scan(); {
 			f.see(each.Bytes())
 		}
-		_ = command.Wait() // what it has told is what counts
+		f.failed = command.Wait()
 	}()
 	return f, nil
 }
@@ -104,8 +106,14 @@ func (f *guestFollower) take() []string {
 	return news
 }
 
-// wait returns when watch has ended.
-func (f *guestFollower) wait() { <-f.ended }
+// wait returns when watch has ended, and is nil if it has because the cluster is Installed.
+func (f *guestFollower) wait() error {
+	<-f.ended
+	if f.failed != nil {
+		return fmt.Errorf("running capstan-provider watch: %w", f.failed)
+	}
+	return nil
+}
 
 // tell shows the states that are new.
 func (i *installing) tell() {

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/capstan-capi/capstan/e2e/capiworld"
+	"github.com/capstan-capi/capstan/e2e/harness"
+)
+
+const (
+	// bootedMasters is how many control-plane machines a cluster has whose guest boots, bootedVersion the version that it is told to have.
+	bootedMasters = 3
+	bootedVersion = "4.22.0"
+	// bootedPatience is how long one may take.
+	bootedPatience = 5 * time.Minute
+	// bootedWell is how long all operators of a guest have to be well before it is Installed, which nobody can make shorter.
+	bootedWell = 30 * time.Second
+)
+
+// bootedScenario is that of a guest with a control plane of its own.
+func bootedScenario() scenario {
+	return scenario{
+		"openshift-one", fmt.Sprintf("one cluster of OpenShift with %d control-plane machines in memory, whose guest boots: an etcd and a kube-apiserver of its own; from asking to Installed, without the %.0f s in which all has to be well",
+			bootedMasters, bootedWell.Seconds()),
+		[]target{wall(15)},
+		installingBooted,
+	}
+}
+
+// installingBooted measures clusters one after the other on one management plane.
+func installingBooted(ctx context.Context, b *bench) (samples []sample, err error) {
+	world, err := capiworld.Start(ctx, capiworld.Options{Bin: b.bin})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, world.Stop()) }()
+	release, err := world.Release(ctx, bootedVersion)
+	if err != nil {
+		return nil, err
+	}
+	for run := range b.runs {
+		asked := world.Ask(capiworld.Key{Namespace: fmt.Sprintf("booted-%d", run), Name: "one"}, bootedMasters, release, capiworld.StepAPI)
+		took, err := installBooted(ctx, world, asked)
+		if err != nil {
+			return nil, fmt.Errorf("run %d: %w\n%s", run+1, err, world.Tell(context.WithoutCancel(ctx)))
+		}
+		b.say("run %d of %d: %.1f s", run+1, b.runs, took.Seconds())
+		samples = append(samples, sample{Objects: bootedMasters, Seconds: took.Seconds()})
+	}
+	return samples, nil
+}
+
+// installBooted has a cluster made and deleted, and returns how long the first took beside bootedWell.
+func installBooted(ctx context.Context, world *capiworld.World, asked *capiworld.Asked) (took time.Duration, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, bootedPatience, fmt.Errorf("%s is too long", bootedPatience))
+	defer cancel()
+	if err := world.CreateNamespace(ctx, asked.Key.Namespace); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	if err := world.Create(ctx, asked.Objects()...); err != nil {
+		return 0, err
+	}
+	guest, _, err := world.BringUp(ctx, asked, bootedVersion)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, guest.Stop()) }()
+	err = harness.Eventually(ctx, "it to be Installed", func(ctx context.Context) error {
+		s, err := world.Standing(ctx, asked.Key)
+		return errors.Join(world.Alive(), err, s.Is("Installed"))
+	})
+	if err != nil {
+		return 0, err
+	}
+	took = time.Since(began) - bootedWell
+	if err := world.API.Delete(ctx, asked.Cluster); err != nil {
+		return 0, fmt.Errorf("deleting Cluster %s: %w", asked.Key, err)
+	}
+	return took, harness.Eventually(ctx, "it to be gone", func(ctx context.Context) error {
+		left, err := world.Objects(ctx, asked.Key.Namespace)
+		if err == nil && len(left) > 1 {
+			err = fmt.Errorf("these are left: %q", left)
+		}
+		return err
+	})
+}
