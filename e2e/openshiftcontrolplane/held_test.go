@@ -54,7 +54,7 @@ var _ = Describe("A cluster that others hold back", func() {
 		has(ctx, asked.Key, "Machine one-0")
 	}, SpecTimeout(2*patience))
 
-	It("makes nothing before a hook's condition is there, and keeps the bootstrap machine for another until that one's time is over", func(ctx SpecContext) {
+	It("makes nothing before a hook's condition is there, and keeps the bootstrap machine for another until that one's time is over", Label(long), func(ctx SpecContext) {
 		asked := prepare(ctx, "")
 		hook(asked, "PostInfrastructure", "NamesAreThere", 600)
 		hook(asked, "PreBootstrapRemoval", "BalancersAreTold", 10)
@@ -79,7 +79,7 @@ var _ = Describe("A cluster that others hold back", func() {
 		has(ctx, asked.Key, "Machine one-0")
 	}, SpecTimeout(2*patience))
 
-	It("is installed of the installer's state alone, and keeps its bootstrap machine where that is asked for", func(ctx SpecContext) {
+	It("is installed of the installer's state alone, and keeps its bootstrap machine where that is asked for", Label(long), func(ctx SpecContext) {
 		asked := prepare(ctx, "")
 		config := asked.Secret.StringData["install-config.yaml"]
 		text, err := yaml.YAMLToJSON([]byte(config))
