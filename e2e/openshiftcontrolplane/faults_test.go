@@ -71,7 +71,7 @@ var faults = []fault{
 		Expect(err).NotTo(HaveOccurred())
 		for name := range standing.Object.GetAnnotations() {
 			if strings.HasPrefix(name, "capstan.openshift.io/") {
-				Expect(refine(ctx, standing.Object, fmt.Sprintf(`{"metadata":{"resourceVersion":null,"annotations":{%q:null}}}`, name))).To(Succeed())
+				Expect(refine(ctx, standing.Object, fmt.Sprintf(`{"metadata":{"annotations":{%q:null}}}`, name))).To(Succeed())
 			}
 		}
 	}},
