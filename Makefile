@@ -189,7 +189,7 @@ test-tutorial: $(TUTORIAL) ## Type every command of docs/tutorial.md, in order, 
 	@go test -C e2e -v -count=1 -timeout 20m ./tutorial
 
 .PHONY: bench
-bench: build controlplane bin/bench-runner ## Measure what Capstan costs, beside a bare client; BENCH="--scenario restart" for some of it.
+bench: build controlplane capi bin/bench-runner ## Measure what Capstan costs, beside a bare client; BENCH="--scenario restart" for some of it.
 	@bin/bench-runner $(BENCH)
 
 # How long the soak lasts for each of SEEDS, one after the other: numbers or the
