@@ -17,6 +17,8 @@ const (
 	guestReplicas = 3
 	// guestsPatience is how long the guests may take altogether.
 	guestsPatience = 20 * time.Minute
+	// guestsAskedEvery is how often it is asked whether a guest is Installed.
+	guestsAskedEvery = 500 * time.Millisecond
 	// askedWithin is how long a provider that starts may take until it has asked every guest.
 	askedWithin = 2 * time.Minute
 )
@@ -131,22 +133,21 @@ func (g *guests) installed(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, guestsPatience, fmt.Errorf("%s is too long", guestsPatience))
 	defer cancel()
 	waiting := slices.Clone(g.keys)
-	return harness.Eventually(ctx, "all to be Installed", func(ctx context.Context) error {
-		if err := g.Alive(); err != nil {
-			return err
+	for len(waiting) > 0 {
+		s, err := g.Standing(ctx, waiting[0])
+		if err == nil {
+			err = s.Is("Installed")
 		}
-		for len(waiting) > 0 {
-			s, err := g.Standing(ctx, waiting[0])
-			if err == nil {
-				err = s.Is("Installed")
-			}
-			if err != nil {
-				return fmt.Errorf("%s, and %d others: %w", waiting[0], len(waiting)-1, err)
-			}
+		if err == nil {
 			waiting = waiting[1:]
+			continue
 		}
-		return nil
-	})
+		// To ask again and again would slow the provider down.
+		if ended := errors.Join(g.Alive(), wait(ctx, guestsAskedEvery)); ended != nil {
+			return fmt.Errorf("%s, and %d others, are not Installed: %w: %w", waiting[0], len(waiting)-1, err, ended)
+		}
+	}
+	return nil
 }
 
 // rest counts what is asked while nothing happens.
