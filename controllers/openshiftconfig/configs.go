@@ -2,6 +2,7 @@ package openshiftconfig
 
 import (
 	"context"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -15,10 +16,39 @@ import (
 const kind = "OpenShiftConfig"
 
 // configs tell which of them an object matters to, by what caches hold. If that cannot be read, the next event finds it.
-type configs struct{ in client.Reader }
+type configs struct {
+	in client.Reader
+	// later asks for a pass after a while.
+	later func(machine.Key, time.Duration)
+	now   func() time.Time
+}
 
-// ofMachine is the config that a Machine refers to.
-func ofMachine(object client.Object) []machine.Key {
+// ownedWithin is how long a config may be without the Machine that it is for: it is created first. Nothing could be done with it until then,
+// and what was told would be told anew at once.
+const ownedWithin = time.Second
+
+// itself is the config, at once unless it is so young that its Machine is still to come.
+func (c configs) itself(object client.Object) []machine.Key {
+	if metav1.GetControllerOfNoCopy(object) != nil {
+		return house.Itself(object)
+	}
+	return c.old(object, house.Itself(object)...)
+}
+
+// old are the keys of an object that is no longer young; of one that is they are asked for later.
+func (c configs) old(object client.Object, keys ...machine.Key) []machine.Key {
+	left := ownedWithin - c.now().Sub(object.GetCreationTimestamp().Time)
+	if left <= 0 {
+		return keys
+	}
+	for _, key := range keys {
+		c.later(key, min(left, ownedWithin))
+	}
+	return nil
+}
+
+// ofMachine is the config that a Machine refers to: later where the Machine is so young that it is not its owner yet.
+func (c configs) ofMachine(object client.Object) []machine.Key {
 	m, is := object.(*clusterv1.Machine)
 	if !is {
 		return nil
@@ -27,7 +57,7 @@ func ofMachine(object client.Object) []machine.Key {
 	if ref.Kind != kind || ref.APIGroup != v1alpha1.GroupVersion.Group {
 		return nil
 	}
-	return []machine.Key{house.KeyOf(client.ObjectKey{Namespace: m.Namespace, Name: ref.Name})}
+	return c.old(object, house.KeyOf(client.ObjectKey{Namespace: m.Namespace, Name: ref.Name}))
 }
 
 // ofCluster are the configs of a Cluster.

@@ -33,12 +33,13 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 		return fmt.Errorf("registering the metrics of Ignition configs: %w", err)
 	}
 	p := &phases.Phases{Client: o.Client, Live: o.Live, Published: published}
-	to := configs{in: mgr.GetClient()}
+	trigger := &house.Trigger{}
+	to := configs{in: mgr.GetClient(), later: trigger.After, now: o.House.Now}
 	return house.Add(mgr, o.House, house.Machine[guards.Facts, phases.Works]{
-		Table: table.Table, Observe: p.Observe, Store: store, Words: words, UID: uid, Side: o.Side, Exists: exists(o.Client, p.Forget),
+		Table: table.Table, Observe: p.Observe, Store: store, Words: words, UID: uid, Side: o.Side, Trigger: trigger, Exists: exists(o.Client, p.Forget),
 		Watches: []house.Watch{
-			{Kind: &v1alpha1.OpenShiftConfig{}, Lets: house.Others(store.Wrote), Asks: house.Itself},
-			{Kind: &clusterv1.Machine{}, Lets: machineMatters, Asks: ofMachine},
+			{Kind: &v1alpha1.OpenShiftConfig{}, Lets: house.Others(store.Wrote), Asks: to.itself},
+			{Kind: &clusterv1.Machine{}, Lets: machineMatters, Asks: to.ofMachine},
 			{Kind: &clusterv1.Cluster{}, Lets: clusterMatters, Asks: to.ofCluster},
 			{Kind: secret(), Lets: predicate.Funcs{}, Asks: to.ofSecret},
 		},

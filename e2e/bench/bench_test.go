@@ -31,7 +31,7 @@ func TestChoose(t *testing.T) {
 			"object-admission object-admission-first requirements-200 requirements-200-at-rest " +
 			"boot-images-1000 boot-images-clusterapi-300 boot-images-at-rest boot-images-noise boot-images-revert boot-images-restart " +
 			"capi-proxy-get capi-proxy-create capi-proxy-patch capi-proxy-apply capi-proxy-list-150 capi-proxy-throughput-get capi-proxy-throughput-patch " +
-			"capi-proxy-list-10000 capi-proxy-watches-500 capi-proxy-watch-delay capi-proxy-idle capi-scanner capi-shim capi-move",
+			"capi-proxy-list-10000 capi-proxy-watches-500 capi-proxy-watch-delay capi-proxy-idle capi-scanner capi-shim capi-move openshift-5 openshift-50",
 		"synthetic":           "synthetic-500 synthetic-2000 synthetic-5000",
 		"drift,cold,drift":    "cold-install drift",
 		"synthetic-500":       "synthetic-500",

@@ -82,7 +82,7 @@ func scenarios() []scenario {
 		[]target{processor(0.05)},
 		resyncing,
 	})
-	return slices.Concat(all, planScenarios(), checkerScenarios(), bootScenarios(), proxyScenarios(), privateScenarios())
+	return slices.Concat(all, planScenarios(), checkerScenarios(), bootScenarios(), proxyScenarios(), privateScenarios(), guestScenarios())
 }
 
 // planScenarios are those of what an administrator waits for.

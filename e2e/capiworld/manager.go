@@ -226,6 +226,9 @@ func (m *Manager) Kill() {
 	m.process.Kill()
 }
 
+// PID is the process.
+func (m *Manager) PID() int { return m.process.PID() }
+
 // Stop asks the process to end, and returns when it has.
 func (m *Manager) Stop() error {
 	m.ended = true

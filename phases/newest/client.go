@@ -6,17 +6,19 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidwall/gjson"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Client gets no object from its cache that is older than what was written last of it through this client: it asks the API server in
-// that case. Lists are as old as the cache.
+// Client gets no object from its cache that is older than what was written last of it through this client. In that case it gets what the
+// API server has answered to the write, if that was bound to a version, so that nobody else had written meanwhile; otherwise it asks the
+// API server. Lists are as old as the cache.
 //
-// What it remembers, by kind and name, is what the API server has answered to the last write. If that is lost, an object may be as old
-// as the cache is.
+// What it remembers, by kind and name, is the last write, until the cache shows it. If that is lost, an object may be as old as the cache
+// is.
 type Client struct {
 	client.Client
 	// Live reads from the API server itself.
@@ -38,6 +40,8 @@ type objectKey struct {
 type writtenCopy struct {
 	metav1.ObjectMeta
 	at time.Time
+	// whole is what is stored since, nil where that is not known as a whole.
+	whole client.Object
 }
 
 func keyOf(object client.Object) objectKey {
@@ -51,8 +55,13 @@ func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 		return err
 	}
 	at := objectKey{kind: reflect.TypeOf(object), NamespacedName: key}
-	if !c.isBehind(at, object, err == nil) {
+	behind, written := c.isBehind(at, object, err == nil)
+	if !behind {
 		return err
+	}
+	if written != nil {
+		reflect.ValueOf(object).Elem().Set(reflect.ValueOf(written).Elem())
+		return nil
 	}
 	newest, is := reflect.New(at.kind.Elem()).Interface().(client.Object)
 	if !is {
@@ -68,19 +77,25 @@ func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 	return nil
 }
 
-// isBehind says whether the last write is newer than a cached copy, or than there being none; else it need not be remembered.
-func (c *Client) isBehind(at objectKey, cached client.Object, found bool) bool {
+// isBehind says whether the last write is newer than a cached copy, or than there being none; else it need not be remembered. Written is
+// what it has led to, if that is known. Of an object that the cache does not have, only the API server knows whether it is there.
+func (c *Client) isBehind(at objectKey, cached client.Object, found bool) (behind bool, written client.Object) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	last, is := c.written[at]
 	switch age := time.Since(last.at); {
 	case !is:
-		return false
-	case !found && Trusted(age), found && WrittenFirst(&last.ObjectMeta, cached, age):
-		return true
+		return false, nil
+	case !found && Trusted(age):
+		return true, nil
+	case found && WrittenFirst(&last.ObjectMeta, cached, age):
+		if last.whole != nil {
+			written, _ = last.whole.DeepCopyObject().(client.Object)
+		}
+		return true, written
 	}
 	delete(c.written, at)
-	return false
+	return false, nil
 }
 
 func (c *Client) forget(at objectKey) {
@@ -91,17 +106,17 @@ func (c *Client) forget(at objectKey) {
 
 // Create writes, and remembers.
 func (c *Client) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
-	return c.noting(object, func() error { return c.Client.Create(ctx, object, options...) })
+	return c.noting(object, false, func() error { return c.Client.Create(ctx, object, options...) })
 }
 
 // Update writes, and remembers.
 func (c *Client) Update(ctx context.Context, object client.Object, options ...client.UpdateOption) error {
-	return c.noting(object, func() error { return c.Client.Update(ctx, object, options...) })
+	return c.noting(object, true, func() error { return c.Client.Update(ctx, object, options...) })
 }
 
 // Patch writes, and remembers.
 func (c *Client) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-	return c.noting(object, func() error { return c.Client.Patch(ctx, object, patch, options...) })
+	return c.noting(object, isBound(object, patch), func() error { return c.Client.Patch(ctx, object, patch, options...) })
 }
 
 // Status writes statuses, and remembers.
@@ -115,15 +130,22 @@ type statusWriter struct {
 }
 
 func (s statusWriter) Update(ctx context.Context, object client.Object, options ...client.SubResourceUpdateOption) error {
-	return s.of.noting(object, func() error { return s.SubResourceWriter.Update(ctx, object, options...) })
+	return s.of.noting(object, true, func() error { return s.SubResourceWriter.Update(ctx, object, options...) })
 }
 
 func (s statusWriter) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
-	return s.of.noting(object, func() error { return s.SubResourceWriter.Patch(ctx, object, patch, options...) })
+	return s.of.noting(object, isBound(object, patch), func() error { return s.SubResourceWriter.Patch(ctx, object, patch, options...) })
 }
 
-// noting remembers what a write has led to.
-func (c *Client) noting(object client.Object, write func() error) error {
+// isBound says whether a patch names the version that it changes.
+func isBound(object client.Object, patch client.Patch) bool {
+	data, err := patch.Data(object)
+	return err == nil && gjson.GetBytes(data, "metadata.resourceVersion").String() != ""
+}
+
+// noting remembers what a write has led to. One that is bound to a version has changed what the caller has seen, and nothing else is
+// stored than what he has now.
+func (c *Client) noting(object client.Object, bound bool, write func() error) error {
 	if !c.Of(object) {
 		return write()
 	}
@@ -131,12 +153,16 @@ func (c *Client) noting(object client.Object, write func() error) error {
 	if err := write(); err != nil {
 		return err
 	}
+	var whole client.Object
+	if bound && before != "" {
+		whole, _ = object.DeepCopyObject().(client.Object)
+	}
 	c.mu.Lock()
 	if c.written == nil {
 		c.written = map[objectKey]writtenCopy{}
 	}
 	c.written[keyOf(object)] = writtenCopy{
-		ObjectMeta: metav1.ObjectMeta{UID: object.GetUID(), ResourceVersion: object.GetResourceVersion()}, at: time.Now(),
+		ObjectMeta: metav1.ObjectMeta{UID: object.GetUID(), ResourceVersion: object.GetResourceVersion()}, at: time.Now(), whole: whole,
 	}
 	c.mu.Unlock()
 	if c.Took != nil && before != "" {

@@ -77,6 +77,37 @@ func TestClient_asks_the_server_while_the_cache_is_behind_an_own_write(t *testin
 	}
 }
 
+func TestClient_takes_the_answer_to_a_write_that_was_bound_to_a_version_for_what_is_stored(t *testing.T) {
+	l := newLate(t)
+	made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "u"}, Data: map[string]string{"gone": "later"}}
+	if err := l.Create(t.Context(), made); err != nil {
+		t.Fatal(err)
+	}
+	l.shows = made.DeepCopy()
+	for name, write := range map[string]func(*corev1.ConfigMap) error{
+		"updated": func(o *corev1.ConfigMap) error { return l.Update(t.Context(), o) },
+		"patched": func(o *corev1.ConfigMap) error {
+			was := l.shows.DeepCopy()
+			return l.Patch(t.Context(), o, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}))
+		},
+	} {
+		now := l.shows.DeepCopy()
+		now.Data = map[string]string{"is": name}
+		if err := write(now); err != nil {
+			t.Fatal(err)
+		}
+		got := &corev1.ConfigMap{}
+		if err := l.Get(t.Context(), key, got); err != nil || got.Data["is"] != name || len(got.Data) != 1 || got.ResourceVersion != now.ResourceVersion || l.asked != 0 {
+			t.Errorf("%s: got %v of version %s (%v), after %d questions", name, got.Data, got.ResourceVersion, err, l.asked)
+		}
+		got.Data["is"] = "spoilt by who got it"
+		if err := l.Get(t.Context(), key, got); err != nil || got.Data["is"] != name {
+			t.Errorf("%s: got %v (%v) the second time", name, got.Data, err)
+		}
+		l.shows = now
+	}
+}
+
 func TestClient_believes_that_what_it_has_written_is_gone(t *testing.T) {
 	l := newLate(t)
 	made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "u"}}

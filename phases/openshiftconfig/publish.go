@@ -3,6 +3,7 @@ package openshiftconfig
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"sync"
@@ -86,13 +87,22 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, Wo
 		return guards.Facts{}, nil, err
 	}
 	pass := &Pass{Look: look, facts: look.Facts(), phases: p}
-	if look.Config == nil || look.Machine == nil || guards.BootHasBegun.Answer(pass.facts).Truth != machine.No {
+	if look.Config == nil || look.Machine == nil || guards.BootHasBegun.Answer(pass.facts).Truth != machine.No || look.state() == guards.Pending {
 		return pass.facts, pass, nil
 	}
 	if err := pass.read(ctx, key); err != nil {
 		return guards.Facts{}, nil, err
 	}
 	return pass.facts, pass, nil
+}
+
+// state is the one that the machine has stored, from which the pass goes on; without one it begins at the start.
+func (l Look) state() machine.State {
+	stored := machine.Record{}
+	if json.Unmarshal(l.Config.Status.Machine.Raw, &stored) != nil || stored.State == "" {
+		return guards.Pending
+	}
+	return stored.State
 }
 
 // read compares the data Secret with what it should be, unless that was done and nothing has another version since.
@@ -115,6 +125,9 @@ func (p *Pass) read(ctx context.Context, key machine.Key) error {
 		return nil
 	}
 	p.facts.Payload.Digest = from.digest()
+	if p.state() == guards.AwaitingPayload {
+		return nil // nothing is asked of the data Secret yet
+	}
 	p.data, p.refused = from.data()
 	secret := &corev1.Secret{}
 	found, err := get(ctx, p.phases.Live, client.ObjectKeyFromObject(p.Config), secret)

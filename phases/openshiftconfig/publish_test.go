@@ -38,6 +38,7 @@ func newWorld(t *testing.T, change func(*v1alpha1.OpenShiftConfig, *clusterv1.Ma
 	t.Helper()
 	config := &v1alpha1.OpenShiftConfig{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "a-0", UID: "k1"}}
 	config.Spec.Role = v1alpha1.MasterRole
+	config.Status.Machine.Raw = []byte(`{"state":"Publishing"}`)
 	config.OwnerReferences = []metav1.OwnerReference{{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Machine", Name: "a-0", UID: "m1"}}
 	of := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "a-0", UID: "m1"}}
 	of.Spec.ClusterName = "c"
@@ -256,6 +257,17 @@ func TestPublishData_has_a_machine_fetch_what_fits_into_no_Secret(t *testing.T) 
 	more := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "more"}, Data: map[string][]byte{"value": []byte(overrides)}}
 	if _, err := newWorld(t, named, byStub, uploaded, more).look().PublishData(t.Context()); !machine.IsTerminal(err) {
 		t.Errorf("with overrides: %v", err)
+	}
+}
+
+func TestObserve_reads_only_Secrets_that_the_state_asks_of(t *testing.T) {
+	for state, want := range map[string]struct{ payload, secret bool }{
+		`{"state":"Pending"}`: {}, `null`: {}, `{"state":"AwaitingPayload"}`: {payload: true}, `{"state":"Ready"}`: {payload: true, secret: true},
+	} {
+		w := newWorld(t, func(c *v1alpha1.OpenShiftConfig, _ *clusterv1.Machine) { c.Status.Machine.Raw = []byte(state) }, made(v1alpha1.MasterRole, pointer))
+		if f := w.look().Facts(); f.Payload.Known != want.payload || f.Secret.Known != want.secret {
+			t.Errorf("%s: %+v, %+v", state, f.Payload, f.Secret)
+		}
 	}
 }
 
