@@ -72,9 +72,10 @@ func (p *place) at(pointer string) (*place, error) {
 
 var pointerText = strings.NewReplacer("~1", "/", "~0", "~")
 
-// isIndex says whether a token of a pointer may be the index of an array.
+// isIndex says whether a token of a pointer may be the index of an array. API servers read it as Go reads a decimal number, so that +0 is
+// the first; what is no number is none of theirs either, and refused there.
 func isIndex(token string) bool {
-	return token != "" && strings.Trim(token, "-0123456789") == ""
+	return token != "" && strings.Trim(token, "+-0123456789") == ""
 }
 
 func patchError(text string) *Error {

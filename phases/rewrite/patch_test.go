@@ -37,6 +37,11 @@ func TestAPatchIsRewrittenWhereItPointsTo(t *testing.T) {
 			`[{"op":"replace","path":"/metadata/ownerReferences/0/apiVersion","value":"cluster.x-k8s.io/v1"}]`,
 			`[{"op":"replace","path":"/metadata/ownerReferences/0/apiVersion","value":"cluster.hypershift.openshift.io/v1"}]`,
 		},
+		"an_owner_by_an_index_with_its_sign": {
+			pod, "application/json-patch+json",
+			`[{"op":"replace","path":"/metadata/ownerReferences/+0/apiVersion","value":"cluster.x-k8s.io/v1"}]`,
+			`[{"op":"replace","path":"/metadata/ownerReferences/+0/apiVersion","value":"cluster.hypershift.openshift.io/v1"}]`,
+		},
 		"a_value_before_its_path": {
 			pod, "application/json-patch+json; charset=utf-8",
 			`[{"value":[{"apiVersion":"cluster.x-k8s.io/v1"}],"op":"add","path":"/metadata/ownerReferences"}]`,
