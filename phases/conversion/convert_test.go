@@ -45,6 +45,15 @@ func TestConvert_keeps_uid_order_and_number_of_a_batch(t *testing.T) {
 	}
 }
 
+// API servers send a response in what they ask, see createConversionReviewObjects in apiextensions-apiserver.
+func TestConvert_takes_a_question_with_an_empty_response(t *testing.T) {
+	review := `{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","request":{"uid":"u","desiredAPIVersion":"` + private + `/v1beta2","objects":[` +
+		machine(private, "v1beta1", 1) + `]},"response":{"uid":"","convertedObjects":null,"result":{"metadata":{}}}}`
+	if code, body := serve(t, upgrade(t, "")).post("/convert", review); code != http.StatusOK || !strings.Contains(body, "v1beta2") {
+		t.Errorf("answered %d %s", code, body)
+	}
+}
+
 func TestConvert_leaves_an_object_that_has_the_version_already(t *testing.T) {
 	given := machine(private, "v1beta2", 1)
 	response := serve(t, noConverter(t)).convert("/convert", private+"/v1beta2", given)

@@ -15,6 +15,8 @@ const (
 	maxObject = 4 << 20
 	// maxRest bounds all else of a request together, in bytes: a user with all his groups has a few hundred KiB at most.
 	maxRest = 1 << 20
+	// maxEmpty bounds the response of a review that asks, in bytes: API servers send one without content.
+	maxEmpty = 1 << 10
 )
 
 // checkConversion and checkAdmission refuse, before anything is decoded, what would take many times the memory of its text. An object
@@ -79,11 +81,11 @@ func checkReview(body []byte, known []string, kept func(key string, value gjson.
 	})
 }
 
-// onlyRequest is the request of a review that has nothing else. Nobody who asks has an answer already.
+// onlyRequest is the request of a review that has nothing else but an empty response. Nobody who asks has an answer already.
 func onlyRequest(body []byte) (request gjson.Result, err error) {
 	err = eachKey(gjson.ParseBytes(body), []string{"kind", "apiVersion", "request", "response"}, func(key string, value gjson.Result) error {
 		switch {
-		case key == "response":
+		case key == "response" && len(value.Raw) > maxEmpty:
 			return fmt.Errorf("it has a response, and is no question")
 		case key == "request":
 			request = value
