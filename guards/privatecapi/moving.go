@@ -252,6 +252,8 @@ var CauseIsGone = guard{
 			return machine.SayYes("what was waited for is there")
 		case known && done > f.Then.Done:
 			return machine.SayYes("what stood still moves again")
+		case f.Then.State == Repausing: // what has to last is not asked of a state that is resumed
+			return machine.All(TargetPaused, FenceHolds).Answer(f)
 		}
 		return f.Then.Resumed.Done
 	}),
