@@ -27,7 +27,7 @@ const again = time.Second
 // PublishData is the work of Publishing. Where the machine was started, or nobody can tell, it does nothing: a row leads on.
 var PublishData = machine.Action[Works]{
 	Name: "PublishData", Writes: []string{"Secret"},
-	Doc: "merges what the spec wants into the Ignition config of the role, validates the result, and stores it as the data Secret, owned by the config.",
+	Doc: "merges what the spec wants into the Ignition config of the role, validates the result, and stores it as the data Secret, owned by the config. One of ours that has another type, which nobody can change, is deleted and made anew. Deletes: data Secret.",
 	Run: func(ctx context.Context, w Works) (machine.Result, error) {
 		if guards.BootHasBegun.Answer(w.Facts()).Truth != machine.No {
 			return machine.Result{LookAgain: again}, nil
