@@ -48,7 +48,10 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			Name: guards.Failed, Rest: true, Alarm: true, Alert: hasFailed, Work: machine.Resume[phases.Works](),
 			Doc: "The Secret could not be made. It is tried again by itself, and at once where the payload, what is merged into it, or the spec is another.",
 		},
-		rest(guards.Paused, "Somebody has paused the Cluster or the OpenShiftConfig; nothing is written but that."),
+		{
+			Name: guards.Paused, Rest: true, Quiet: true,
+			Doc: "Somebody has paused the Cluster or the OpenShiftConfig; nothing is written but that.",
+		},
 	},
 
 	Moves: []move{
