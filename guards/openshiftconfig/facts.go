@@ -15,6 +15,9 @@ const (
 	Paused          machine.State = "Paused"
 )
 
+// ProgressStalled is the event of a Secret that has taken too long.
+const ProgressStalled machine.Event = "ProgressStalled"
+
 // Role is what a machine is started as, as the API spells it.
 type Role string
 
@@ -28,7 +31,9 @@ const (
 // Facts is what one look at an OpenShiftConfig, its Machine and its control plane has shown. Zero values mean "not seen".
 type Facts struct {
 	// Seen says that the OpenShiftConfig was looked at.
-	Seen   bool   `yaml:"seen"`
+	Seen bool `yaml:"seen"`
+	// Unseen says what could not be read this time, and why; empty where all was. What it would have shown is not known.
+	Unseen string `yaml:"unseen"`
 	Object Object `yaml:"object"`
 	// Machine is the owner, Cluster that of the Machine.
 	Machine Machine `yaml:"machine"`
@@ -95,12 +100,15 @@ type Secret struct {
 // Then is how things stood when the present state was entered.
 type Then struct {
 	State  machine.State
+	Event  machine.Event
 	Inputs string
+	// Failing says that the work has met an error, which it has not overcome.
+	Failing bool
 }
 
 // Recall copies what the record remembers into the facts.
 func Recall(f *Facts, r machine.Record, _ machine.Resumed) {
-	f.Then = Then{State: r.State, Inputs: r.Entry.Inputs}
+	f.Then = Then{State: r.State, Event: r.LastEvent, Inputs: r.Entry.Inputs, Failing: r.Failure != nil}
 }
 
 // Fingerprint is all that people can change to heal a failure, empty while it is not known.

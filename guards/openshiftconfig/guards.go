@@ -4,12 +4,17 @@ import "github.com/capstan-capi/capstan/machine"
 
 type guard = machine.Guard[Facts]
 
+// seen answers Unknown before the first look, and says why where a look was not whole.
 func seen(ask func(Facts) machine.Answer) func(Facts) machine.Answer {
 	return func(f Facts) machine.Answer {
 		if !f.Seen {
 			return machine.SayUnknown("the OpenShiftConfig has not been looked at yet")
 		}
-		return ask(f)
+		answer := ask(f)
+		if answer.Truth == machine.Unknown && f.Unseen != "" {
+			return machine.SayUnknown(f.Unseen)
+		}
+		return answer
 	}
 }
 
@@ -123,5 +128,22 @@ var InputChanged = guard{
 			return machine.SayNo("what the data is made of is what it was")
 		}
 		return machine.SayYes("what the data is made of has changed")
+	}),
+}
+
+// WorkSucceeds asks whether what has led to Failed is over.
+var WorkSucceeds = guard{
+	Name: "WorkSucceeds",
+	Doc:  "The work was tried again, and has met no error; where the Secret had only taken too long, it is as it should be.",
+	Ask: seen(func(f Facts) machine.Answer {
+		switch {
+		case f.Then.Event == ProgressStalled:
+			return SecretIsRight.Answer(f)
+		case f.Unseen != "" || !f.Payload.Known:
+			return machine.SayUnknown("the payload has not been looked at yet")
+		case f.Then.Failing:
+			return machine.SayNo("")
+		}
+		return machine.SayYes("the work meets no error any more")
 	}),
 }

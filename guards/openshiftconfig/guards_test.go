@@ -19,7 +19,7 @@ func with(f Facts, change func(*Facts)) Facts {
 	return f
 }
 
-var every = []machine.Guard[Facts]{IsPaused, OwnerIsSet, BootHasBegun, PayloadIsThere, ControlPlaneIsUp, SecretIsRight, InputChanged}
+var every = []machine.Guard[Facts]{IsPaused, OwnerIsSet, BootHasBegun, PayloadIsThere, ControlPlaneIsUp, SecretIsRight, InputChanged, WorkSucceeds}
 
 func TestGuards_know_nothing_of_what_was_not_seen(t *testing.T) {
 	for _, guard := range every {
@@ -57,6 +57,12 @@ func TestGuards(t *testing.T) {
 		"SecretIsRight/yes":                  {SecretIsRight, ready, machine.Yes, ""},
 		"SecretIsRight/lost":                 {SecretIsRight, with(ready, func(f *Facts) { f.Secret = Secret{Known: true} }), machine.No, "not there"},
 		"SecretIsRight/altered":              {SecretIsRight, with(ready, func(f *Facts) { f.Secret.Right = false }), machine.No, "not as it should be"},
+		"WorkSucceeds/an error lasts":        {WorkSucceeds, with(ready, func(f *Facts) { f.Then.Failing = true }), machine.No, ""},
+		"WorkSucceeds/none does":             {WorkSucceeds, ready, machine.Yes, "no error"},
+		"WorkSucceeds/not all was read":      {WorkSucceeds, with(ready, func(f *Facts) { f.Unseen = "reading a Secret: forbidden" }), machine.Unknown, "forbidden"},
+		"WorkSucceeds/after a stall, no":     {WorkSucceeds, with(ready, func(f *Facts) { f.Then.Event, f.Secret.Right = ProgressStalled, false }), machine.No, "not as it should be"},
+		"WorkSucceeds/after a stall, yes":    {WorkSucceeds, with(ready, func(f *Facts) { f.Then.Event = ProgressStalled }), machine.Yes, ""},
+		"PayloadIsThere/not all was read":    {PayloadIsThere, with(ready, func(f *Facts) { f.Payload, f.Unseen = Payload{}, "reading a Secret: forbidden" }), machine.Unknown, "forbidden"},
 		"InputChanged/no":                    {InputChanged, with(ready, func(f *Facts) { f.Then.Inputs = "d" }), machine.No, ""},
 		"InputChanged/yes":                   {InputChanged, with(ready, func(f *Facts) { f.Then.Inputs = "e" }), machine.Yes, ""},
 		"InputChanged/not known then":        {InputChanged, ready, machine.Yes, ""},

@@ -177,9 +177,10 @@ type Kubeconfig struct {
 // Wish is something that an installed cluster may be asked for. Known is false until it was looked at.
 type Wish struct {
 	Known bool `yaml:"known"`
-	// Asked says what is asked for, empty for nothing; Refused why it is not done now.
+	// Asked says what is asked for, empty for nothing; Refused why it is not done now, and Unasked why nobody knows what it is.
 	Asked   string `yaml:"asked"`
 	Refused string `yaml:"refused"`
+	Unasked string `yaml:"unasked"`
 	// Steps are how far it has come.
 	Steps Tally `yaml:"steps"`
 }

@@ -177,6 +177,8 @@ func TestGuards_of_an_installed_cluster(t *testing.T) {
 			name + "/nothing is wanted":      {pair[0], wish(Wish{Known: true}), machine.No, ""},
 			name + "/wanted":                 {pair[0], wish(asked), machine.Yes, "it is asked for"},
 			name + "/wanted and refused":     {pair[0], wish(Wish{Known: true, Asked: "it", Refused: "it is older"}), machine.No, "not done: it is older"},
+			name + "/nobody knows what":      {pair[0], wish(Wish{Known: true, Asked: "it", Unasked: "the registry is away"}), machine.No, "the registry is away"},
+			name + "/done, nobody knows":     {pair[1], wish(Wish{Known: true, Asked: "it", Unasked: "the registry is away", Steps: three}), machine.Unknown, "the registry is away"},
 			name + "/done, nobody looked":    {pair[1], alone, machine.Unknown, ""},
 			name + "/nothing is wanted more": {pair[1], wish(Wish{Known: true}), machine.Yes, "any more"},
 			name + "/not done":               {pair[1], wish(asked), machine.No, "1 of 3"},

@@ -31,6 +31,8 @@ func wanted(name string, of func(Facts) Wish, doc string) guard {
 			return machine.SayUnknown("")
 		case wish.Asked == "":
 			return machine.SayNo("")
+		case wish.Unasked != "":
+			return machine.SayNo(wish.Asked + " is asked for, and nobody knows what that is: " + wish.Unasked)
 		case wish.Refused != "":
 			return machine.SayNo(wish.Asked + " is asked for, and not done: " + wish.Refused)
 		default:
@@ -70,6 +72,8 @@ func done(name string, wish func(Facts) Wish, things, doc string) guard {
 			return machine.SayUnknown("")
 		case w.Asked == "":
 			return machine.SayYes("nothing is asked for any more")
+		case w.Unasked != "":
+			return machine.SayUnknown("it is not known whether " + w.Asked + " is there: " + w.Unasked)
 		default:
 			return of(w.Steps, things)
 		}

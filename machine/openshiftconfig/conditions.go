@@ -17,10 +17,10 @@ const (
 // Conditions derives what people and other controllers are told of an OpenShiftConfig.
 func Conditions(s phases.Snapshot) []phases.Condition {
 	ready := machine.SayNo(s.Record.Reason)
-	switch s.Record.State {
-	case guards.Ready, guards.Frozen:
+	switch state := s.Record.State; {
+	case state == guards.Ready, state == guards.Frozen, guards.BootHasBegun.Answer(s.Facts).Truth == machine.Yes:
 		ready = machine.SayYes("")
-	case guards.Failed:
+	case state == guards.Failed:
 		if f := s.Record.Failure; f != nil {
 			ready = machine.SayNo(f.Message)
 		}

@@ -9,6 +9,11 @@ import (
 	phases "github.com/capstan-capi/capstan/phases/openshiftconfig"
 )
 
+func paused(f guards.Facts) guards.Facts {
+	f.Cluster.Paused = true
+	return f
+}
+
 func TestConditions_tell_whether_a_machine_can_be_started(t *testing.T) {
 	owned := guards.Facts{Seen: true, Machine: guards.Machine{Known: true, Name: "a"}, Cluster: guards.Cluster{Known: true, Name: "c"}}
 	missing, ready, started := owned, owned, owned
@@ -27,8 +32,10 @@ func TestConditions_tell_whether_a_machine_can_be_started(t *testing.T) {
 			map[string]machine.Truth{table.Ready: machine.No, table.DataSecretAvailable: machine.No, table.Paused: machine.No},
 			"the payload is missing",
 		},
-		"it is ready":    {machine.Record{State: guards.Ready}, ready, map[string]machine.Truth{table.Ready: machine.Yes, table.DataSecretAvailable: machine.Yes}, "the data Secret of OpenShiftConfig  is as it should be"},
-		"it was started": {machine.Record{State: guards.Frozen}, started, map[string]machine.Truth{table.Ready: machine.Yes, table.DataSecretAvailable: machine.Yes}, ""},
+		"it is ready":                   {machine.Record{State: guards.Ready}, ready, map[string]machine.Truth{table.Ready: machine.Yes, table.DataSecretAvailable: machine.Yes}, "the data Secret of OpenShiftConfig  is as it should be"},
+		"it was started":                {machine.Record{State: guards.Frozen}, started, map[string]machine.Truth{table.Ready: machine.Yes, table.DataSecretAvailable: machine.Yes}, ""},
+		"it was started, and is paused": {machine.Record{State: guards.Paused}, paused(started), map[string]machine.Truth{table.Ready: machine.Yes, table.Paused: machine.Yes}, ""},
+		"it is paused before":           {machine.Record{State: guards.Paused}, paused(missing), map[string]machine.Truth{table.Ready: machine.No, table.Paused: machine.Yes}, "the payload is missing"},
 		"nothing was seen": {
 			machine.Record{State: guards.Pending},
 			guards.Facts{},

@@ -45,10 +45,13 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 		rest(guards.Ready, "The machine can be started with the Secret, which is put right if somebody alters it."),
 		rest(guards.Frozen, "The machine was started, and nothing is written any more."),
 		{
-			Name: guards.Failed, Rest: true, Alarm: true, Alert: hasFailed,
-			Doc: "The Secret could not be made. It is tried again once the payload, what is merged into it, or the spec is another.",
+			Name: guards.Failed, Rest: true, Alarm: true, Alert: hasFailed, Work: machine.Resume[phases.Works](),
+			Doc: "The Secret could not be made. It is tried again by itself, and at once where the payload, what is merged into it, or the spec is another.",
 		},
-		rest(guards.Paused, "Somebody has paused the Cluster or the OpenShiftConfig; nothing is written but that."),
+		{
+			Name: guards.Paused, Rest: true, Quiet: true,
+			Doc: "Somebody has paused the Cluster or the OpenShiftConfig; nothing is written but that.",
+		},
 	},
 
 	Moves: []move{
@@ -80,9 +83,9 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			Doc: "The Ignition config of the role is there, and a worker finds a control plane to join.",
 		},
 		{
-			On: "PayloadLost", From: in(guards.Publishing), To: guards.AwaitingPayload,
+			On: "PayloadLost", From: in(guards.Publishing, guards.Ready), To: guards.AwaitingPayload,
 			If:  machine.All(guards.OwnerIsSet, machine.Not(guards.PayloadIsThere), machine.Not(guards.BootHasBegun)),
-			Doc: "The Ignition config of the role is gone, as when an attempt is cleared away.",
+			Doc: "The Ignition config of the role is gone, as when an attempt is cleared away: what was published is of that.",
 		},
 		{
 			On: "Published", From: in(guards.Publishing), To: guards.Ready,
@@ -91,20 +94,20 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 		},
 		{
 			On: "SecretLost", From: in(guards.Ready), To: guards.Publishing,
-			If:  machine.All(machine.Not(guards.SecretIsRight), machine.Not(guards.BootHasBegun)),
+			If:  machine.All(guards.PayloadIsThere, machine.Not(guards.SecretIsRight), machine.Not(guards.BootHasBegun)),
 			Doc: "Somebody has deleted or altered the Secret, or it is to be another one: it gets the bytes that it should have.",
 		},
 		{
-			On: "InputChanged", From: in(guards.Failed), To: guards.AwaitingPayload,
-			If:  machine.All(guards.InputChanged, machine.Not(guards.BootHasBegun)),
-			Doc: "The payload, what is merged into it, or the spec is another.",
+			On: "Recovered", From: in(guards.Failed), To: guards.AwaitingPayload,
+			If:  machine.All(machine.Any(guards.InputChanged, guards.WorkSucceeds), machine.Not(guards.BootHasBegun)),
+			Doc: "The payload, what is merged into it, or the spec is another, or the work meets no error any more.",
 		},
 		{
 			On: "FailureEstablished", From: in(guards.Publishing), To: guards.Failed, Failing: patience,
 			Doc: "The work has met errors for five minutes, or one that trying again at once cannot heal, such as Ignition that is not valid.",
 		},
 		{
-			On: "ProgressStalled", From: in(guards.Publishing), To: guards.Failed, Stalled: limit,
+			On: guards.ProgressStalled, From: in(guards.Publishing), To: guards.Failed, Stalled: limit,
 			Doc: "The Secret was not as it should be within ten minutes.",
 		},
 	},

@@ -78,7 +78,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 		way(guards.Clearing, phases.ClearAttempt,
 			"Somebody has asked for another try from scratch, and what the attempt has made is being deleted."),
 		{
-			Name: guards.Paused, Rest: true,
+			Name: guards.Paused, Rest: true, Quiet: true,
 			Doc: "Somebody has paused the Cluster or the OpenShiftControlPlane; nothing is written but that.",
 		},
 		{

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/tidwall/gjson"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -19,8 +20,13 @@ import (
 )
 
 const (
-	// bodyMost is how much of an answer is read, in bytes.
+	// bodyMost is how much of an answer is read, in bytes: a thousand Nodes, with the images that each has, take some 20 MiB.
 	bodyMost = 32 << 20
+	// elementsMost is how many elements of lists and fields an answer may have: whoever administers a guest says what it answers, and an
+	// empty element takes some hundred times as much memory as its text.
+	elementsMost = 600_000
+	// itemsMost is how many objects a list may have.
+	itemsMost = 1000
 	// dialing is how long a connection may take.
 	dialing = 5 * time.Second
 	agent   = "capstan-provider"
@@ -151,6 +157,8 @@ func (l *line) send(ctx context.Context, method, path, query string, patch []byt
 		return fmt.Errorf("it answers %s with more than the %d bytes allowed", path, bodyMost)
 	case into == nil:
 		return nil
+	case bytes.Count(body, []byte(",")) > elementsMost || gjson.GetBytes(body, "items.#").Int() > itemsMost:
+		return fmt.Errorf("it answers %s with more objects, or more in them, than is allowed", path)
 	}
 	if err := json.Unmarshal(body, into); err != nil {
 		return fmt.Errorf("it answers %s with something else than JSON of the kind asked for", path)

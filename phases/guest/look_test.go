@@ -3,6 +3,7 @@ package guest
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -159,6 +160,8 @@ func TestGuest_that_cannot_be_read_is_one_of_which_nothing_is_known(t *testing.T
 		"it refuses credentials": {releasePath, status(403), true, "refuses the credentials of the kubeconfig for " + releasePath},
 		"it answers nonsense":    {operatorsPath, is("hunter2"), true, "something else than JSON"},
 		"it is broken":           {bootstrapPath, status(503), true, "with status 503"},
+		"it has too many":        {operatorsPath, is(json.RawMessage(`{"items":[` + strings.Repeat("{},", 2000) + `{}]}`)), true, "more objects"},
+		"it says too much":       {etcdPath, is(json.RawMessage(`{"status":{"conditions":[` + strings.Repeat("{},", 700_000) + `{}]}}`)), true, "more in them"},
 		"it breaks off":          {etcdPath, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true, "asking for " + etcdPath},
 		"it hangs":               {nodesPath, hangs, true, "has not answered " + nodesPath + " within 10s"},
 		"all hangs":              {readyPath, hangs, false, "has not answered /readyz within 10s"},

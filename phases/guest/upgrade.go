@@ -36,9 +36,9 @@ func (s *Seen) seeUpgrade(ctx context.Context) {
 	}
 	asked, err := s.p.releases.Asked(ctx, s.look)
 	if err != nil {
-		wish := guards.Wish{Known: true, Asked: "release " + given, Refused: err.Error()}
+		wish := guards.Wish{Known: true, Asked: "release " + given, Unasked: err.Error()}
 		if digest := digestOf(given); digest != "" && digest == digestOf(v.wanted.image) {
-			wish.Refused = "" // the guest was asked for it, and how far it is nobody knows
+			wish.Unasked = "" // the guest was asked for it, and how far it is nobody knows
 		}
 		s.facts.Upgrade = wish
 		return

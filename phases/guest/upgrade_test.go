@@ -81,6 +81,15 @@ func TestUpgrade_that_is_under_way_is_not_refused_by_what_it_makes_of_the_guest(
 	}
 }
 
+func TestUpgrade_that_is_under_way_is_not_done_where_nobody_knows_what_is_asked_for(t *testing.T) {
+	w := upgradable(t, releaseIs(oldImage, newImage))
+	w.release.fails = errors.New("the registry is down")
+	facts := w.ask(finished)
+	if answer := guards.UpgradeIsDone.Answer(facts); answer.Truth != machine.Unknown || !strings.Contains(answer.Reason, "the registry is down") {
+		t.Errorf("done is %s: %s", answer.Truth, answer.Reason)
+	}
+}
+
 func TestUpgrade_is_refused_where_it_is_not_safe(t *testing.T) {
 	for name, row := range map[string]struct {
 		version string

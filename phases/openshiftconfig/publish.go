@@ -2,6 +2,7 @@ package openshiftconfig
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -72,6 +73,8 @@ type Pass struct {
 	// data is what the Secret is to hold, refused why there is no such thing.
 	data    []byte
 	refused error
+	// unseen is why not all could be read, nil where it was.
+	unseen error
 	// secret is the data Secret as it is, nil for none.
 	secret *corev1.Secret
 }
@@ -90,8 +93,8 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, Wo
 	if look.Config == nil || look.Machine == nil || guards.BootHasBegun.Answer(pass.facts).Truth != machine.No || look.state() == guards.Pending {
 		return pass.facts, pass, nil
 	}
-	if err := pass.read(ctx, key); err != nil {
-		return guards.Facts{}, nil, err
+	if pass.unseen = pass.read(ctx, key); pass.unseen != nil {
+		pass.facts.Unseen = machine.Shorten(pass.unseen.Error(), machine.MaxMessage)
 	}
 	return pass.facts, pass, nil
 }
@@ -177,13 +180,16 @@ func (e ConflictError) Error() string {
 
 // PublishData has the Secret hold what the machine is started with.
 func (p *Pass) PublishData(ctx context.Context) (machine.Result, error) {
-	if p.refused != nil {
-		return machine.Result{}, p.refused
+	if err := cmp.Or(p.unseen, p.refused); err != nil {
+		return machine.Result{}, err
 	}
 	if p.data == nil || p.facts.Secret.Right {
 		return machine.Result{}, nil // a row leads on
 	}
 	did, err := p.publish(ctx)
+	if apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) {
+		return machine.Result{LookAgain: again}, nil // somebody has written since it was read, and it is read again
+	}
 	if err != nil {
 		return machine.Result{}, fmt.Errorf("publishing data Secret %s/%s: %w", p.Config.Namespace, p.Config.Name, err)
 	}
@@ -198,12 +204,7 @@ func (p *Pass) publish(ctx context.Context) (did string, err error) {
 	wanted := p.wanted()
 	switch {
 	case p.secret == nil:
-		if err := p.phases.Client.Create(ctx, wanted); apierrors.IsAlreadyExists(err) {
-			return "", fmt.Errorf("it has come to be since it was looked for: %w", err)
-		} else if err != nil {
-			return "", err
-		}
-		return "created the data Secret", nil
+		return "created the data Secret", p.phases.Client.Create(ctx, wanted)
 	case !p.isOurs():
 		return "", ConflictError{Namespace: p.secret.Namespace, Name: p.secret.Name}
 	case p.secret.Type != wanted.Type: // which nobody can change

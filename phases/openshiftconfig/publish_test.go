@@ -30,8 +30,9 @@ type world struct {
 	t      *testing.T
 	client client.Client
 	phases *Phases
-	// secrets counts what the API server was asked for Secrets.
+	// secrets counts what the API server was asked for Secrets, and unread is the error that it answers with, nil for none.
 	secrets int
+	unread  error
 }
 
 func newWorld(t *testing.T, change func(*v1alpha1.OpenShiftConfig, *clusterv1.Machine), more ...client.Object) *world {
@@ -56,6 +57,9 @@ func newWorld(t *testing.T, change func(*v1alpha1.OpenShiftConfig, *clusterv1.Ma
 	live := interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
 			w.secrets++
+			if w.unread != nil {
+				return w.unread
+			}
 			return c.Get(ctx, key, o, options...)
 		},
 	})
@@ -183,6 +187,29 @@ func TestPublishData_makes_a_Secret_of_another_type_anew(t *testing.T) {
 	}
 	if got := w.stored(); got.Type != clusterv1.ClusterSecretType || !w.look().Facts().Secret.Right {
 		t.Errorf("its type is %s", got.Type)
+	}
+}
+
+func TestPublishData_fails_where_a_Secret_cannot_be_read_so_that_its_limits_are_judged(t *testing.T) {
+	w := newWorld(t, same, made(v1alpha1.MasterRole, pointer))
+	w.unread = apierrors.NewForbidden(corev1.Resource("secrets"), "a-ignition-master", errors.New("the right was taken away"))
+	p := w.look()
+	if f := p.Facts(); !f.Seen || f.Payload.Known || f.Secret.Known || !strings.Contains(f.Unseen, "forbidden") {
+		t.Errorf("seen was %+v", f)
+	}
+	if _, err := p.PublishData(t.Context()); !apierrors.IsForbidden(err) {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+func TestPublishData_looks_again_where_somebody_was_faster(t *testing.T) {
+	w := newWorld(t, same, made(v1alpha1.MasterRole, pointer))
+	first, second := w.look(), w.look()
+	if _, err := first.PublishData(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if result, err := second.PublishData(t.Context()); err != nil || result.LookAgain == 0 {
+		t.Errorf("it ended with %+v, %v", result, err)
 	}
 }
 

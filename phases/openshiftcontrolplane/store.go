@@ -95,13 +95,21 @@ func noteCounts(o *v1alpha1.OpenShiftControlPlane, c guards.Counts) {
 	s.Replicas, s.ReadyReplicas, s.AvailableReplicas, s.UpToDateReplicas = count(c.Replicas), count(c.Ready), count(c.Available), count(c.UpToDate)
 }
 
+// What the definition allows of texts that others write, in bytes. An API server would refuse the whole status for a longer one, and then
+// nothing would be remembered.
+const (
+	maxVersion = 256
+	maxDigest  = 128
+	maxUID     = 64
+)
+
 // noteVersions says what the guest has told last of its versions.
 func noteVersions(o *v1alpha1.OpenShiftControlPlane, guest guards.Guest) {
 	if guest.Version != "" {
-		o.Status.Version = guest.Version
+		o.Status.Version = machine.Shorten(guest.Version, maxVersion)
 	}
 	if guest.DistributionVersion != "" {
-		o.Status.DistributionVersion = guest.DistributionVersion
+		o.Status.DistributionVersion = machine.Shorten(guest.DistributionVersion, maxVersion)
 	}
 }
 
@@ -110,8 +118,8 @@ func notePayload(o *v1alpha1.OpenShiftControlPlane, marks guards.Marks, notAfter
 	switch {
 	case marks.Inputs == "":
 		o.Status.Payload = nil
-	case o.Status.Payload == nil || o.Status.Payload.Digest != marks.Inputs:
-		o.Status.Payload = &v1alpha1.PayloadStatus{Digest: marks.Inputs, Engine: o.Spec.Ignition.Engine}
+	case o.Status.Payload == nil || o.Status.Payload.Digest != machine.Shorten(marks.Inputs, maxDigest):
+		o.Status.Payload = &v1alpha1.PayloadStatus{Digest: machine.Shorten(marks.Inputs, maxDigest), Engine: o.Spec.Ignition.Engine}
 	}
 	if o.Status.Payload != nil && !notAfter.IsZero() {
 		o.Status.Payload.NotAfter = standing.Second(notAfter)
@@ -131,7 +139,7 @@ func noteBootstrap(o *v1alpha1.OpenShiftControlPlane, facts guards.Facts, now ti
 	}
 	b.MachineRef = &v1alpha1.MachineReference{Name: BootstrapName(o.Name)}
 	if marks.Bootstrap != guards.Intended {
-		b.MachineRef.UID = marks.Bootstrap
+		b.MachineRef.UID = machine.Shorten(marks.Bootstrap, maxUID)
 	}
 	if marks.Finished && b.CompletedAt == nil {
 		b.CompletedAt = standing.Second(now)

@@ -1,6 +1,7 @@
 package openshiftcontrolplane
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -82,6 +83,19 @@ func TestStore_notes_what_the_marks_say_and_keeps_it_when_they_are_lost(t *testi
 	gone := k.pass(guards.Settling, func(f *guards.Facts) { f.Bootstrap.Removal = guards.Tally{Known: true} }).Status.Bootstrap
 	if gone.DeletedAt == nil || !gone.DeletedAt.After(gone.CompletedAt.Time) {
 		t.Errorf("once it is gone: %+v", gone)
+	}
+}
+
+func TestStore_tells_of_long_texts_of_others_what_the_definition_allows(t *testing.T) {
+	long := strings.Repeat("9", 1000)
+	got := newKept(t).pass(guards.Installed, func(f *guards.Facts) {
+		f.Marks = guards.Marks{Inputs: long, Bootstrap: long}
+		f.Guest.Version, f.Guest.DistributionVersion = long, long
+	}).Status
+	for text, most := range map[string]int{got.Version: 256, got.DistributionVersion: 256, got.Payload.Digest: 128, got.Bootstrap.MachineRef.UID: 64} {
+		if len(text) == 0 || len(text) > most {
+			t.Errorf("%d bytes are stored where %d are allowed", len(text), most)
+		}
 	}
 }
 

@@ -45,12 +45,15 @@ type Snapshot = machine.Snapshot[guards.Facts, Works]
 // again is after how long a work is tried whose stage nobody can tell.
 const again = time.Second
 
-// work is the action of a state. Where the marks do not allow the state, or nobody can tell, it does nothing: a row leads on.
+// work is the action of a state. Where the marks do not allow the state, or nobody can tell, it does nothing: a row leads on. Neither does
+// it where somebody wants a pause or a deletion, which a row leads to that may not be stored yet.
 func work(name, doc string, run func(Works, context.Context) (machine.Result, error), writes ...string) machine.Action[Works] {
 	return machine.Action[Works]{
 		Name: name, Writes: writes, Doc: doc,
 		Run: func(ctx context.Context, w Works) (machine.Result, error) {
-			if guards.StageFits.Answer(w.Facts()).Truth != machine.Yes {
+			facts := w.Facts()
+			isAsked := func(g machine.Guard[guards.Facts]) bool { return g.Answer(facts).Truth == machine.Yes }
+			if !isAsked(guards.StageFits) || isAsked(guards.IsPaused) || isAsked(guards.IsDeleting) {
 				return machine.Result{LookAgain: again}, nil
 			}
 			return run(w, ctx)

@@ -91,13 +91,15 @@ func TestWorks_are_done_where_the_marks_allow_the_state_and_nowhere_else(t *test
 		facts guards.Facts
 		want  []string
 	}{
-		"allowed":            {installed(guards.Installed), []string{"KeepInstalled"}},
-		"another stage":      {installed(guards.Bootstrapping), nil},
-		"nothing was seen":   {guards.Facts{}, nil},
-		"there is no owner":  {with(installed(guards.Installed), func(f *guards.Facts) { f.Cluster.Name = "" }), nil},
-		"it is not known":    {with(installed(guards.Installed), func(f *guards.Facts) { f.Cluster.Known = false }), nil},
-		"the state is not":   {installed(""), nil},
-		"only a status says": {with(installed(guards.Installed), func(f *guards.Facts) { f.Noted, f.Marks = f.Marks, guards.Marks{} }), []string{"KeepInstalled"}},
+		"allowed":             {installed(guards.Installed), []string{"KeepInstalled"}},
+		"another stage":       {installed(guards.Bootstrapping), nil},
+		"nothing was seen":    {guards.Facts{}, nil},
+		"there is no owner":   {with(installed(guards.Installed), func(f *guards.Facts) { f.Cluster.Name = "" }), nil},
+		"it is not known":     {with(installed(guards.Installed), func(f *guards.Facts) { f.Cluster.Known = false }), nil},
+		"the state is not":    {installed(""), nil},
+		"somebody pauses it":  {with(installed(guards.Installed), func(f *guards.Facts) { f.Cluster.Paused = true }), nil},
+		"somebody deletes it": {with(installed(guards.Installed), func(f *guards.Facts) { f.Object.Deleting = true }), nil},
+		"only a status says":  {with(installed(guards.Installed), func(f *guards.Facts) { f.Noted, f.Marks = f.Marks, guards.Marks{} }), []string{"KeepInstalled"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := &noting{facts: row.facts}

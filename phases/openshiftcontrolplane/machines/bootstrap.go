@@ -51,13 +51,19 @@ func (s *Seen) RemoveBootstrap(ctx context.Context) (machine.Result, error) {
 
 func (s *Seen) removeBootstrap(ctx context.Context, d *doing) error {
 	reached := s.facts.Reached()
+	if reached.Finished && reached != s.facts.Marks {
+		// Somebody has taken marks off that only the status has kept, and the status is a cache.
+		if _, err := s.marking().Advance(ctx, reached); err != nil {
+			return err
+		}
+	}
 	if !reached.Finished || s.facts.Object.Retain || len(s.facts.Held()) > 0 || s.facts.Bootstrap.Removal.IsDone() {
 		return nil
 	}
 	if s.bootstrap != nil && !s.bootstrap.DeletionTimestamp.IsZero() {
 		return nil // the end of it is watched
 	}
-	// Advancing reads the marks live, and writes back those that only the status has kept.
+	// Advancing reads the marks live.
 	if marks, err := s.marking().Advance(ctx, reached); err != nil || !marks.MayDeleteBootstrap() {
 		return err
 	}

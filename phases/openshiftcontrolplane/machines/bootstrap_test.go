@@ -114,6 +114,27 @@ func TestRemoveBootstrap_leaves_nothing_of_it(t *testing.T) {
 	}
 }
 
+func TestMarks_that_only_the_status_has_kept_are_written_back_though_nothing_is_left_of_the_bootstrap(t *testing.T) {
+	w := finished(t)
+	for range 3 {
+		w.must((*Seen).RemoveBootstrap)
+		w.clusterAPI()
+	}
+	_, facts := w.see()
+	marks := facts.Reached()
+	change(w, w.plane(), func(p *v1alpha1.OpenShiftControlPlane) { p.Annotations = nil })
+	for _, work := range []work{(*Seen).KeepInstalled, (*Seen).KeepInstalled} {
+		s, facts := w.see()
+		facts.Noted = marks
+		if _, err := work(s, t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := phases.MarksOf(w.plane()); got != marks || !got.Finished {
+		t.Errorf("the marks are %+v, and were %+v", got, marks)
+	}
+}
+
 func TestRemoveBootstrap_holds_it_while_somebody_wants_it(t *testing.T) {
 	hold := func(p *v1alpha1.OpenShiftControlPlane) {
 		p.Spec.Hooks = []v1alpha1.Hook{{Phase: v1alpha1.PreBootstrapRemoval, ConditionType: "Audited"}}
