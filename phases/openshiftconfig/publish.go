@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"sync"
@@ -101,8 +100,8 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, Wo
 
 // state is the one that the machine has stored, from which the pass goes on; without one it begins at the start.
 func (l Look) state() machine.State {
-	stored := machine.Record{}
-	if json.Unmarshal(l.Config.Status.Machine.Raw, &stored) != nil || stored.State == "" {
+	stored, found := records.Decoded(l.Config.Status.Machine.Raw)
+	if !found {
 		return guards.Pending
 	}
 	return stored.State

@@ -77,7 +77,7 @@ func (s *Applied[F, E, O]) Load(ctx context.Context, key machine.Key) (machine.R
 	if stored == nil {
 		return machine.Record{}, false, nil
 	}
-	record, found := decoded([]byte(stored.Message))
+	record, found := Decoded([]byte(stored.Message))
 	return record, found, nil
 }
 
@@ -134,7 +134,7 @@ func (s *Applied[F, E, O]) wordless(object O) O {
 	conditions := *s.in(bare)
 	for i := range conditions {
 		c := &conditions[i]
-		record, found := decoded([]byte(c.Message))
+		record, found := Decoded([]byte(c.Message))
 		if c.Message = ""; c.Type != "Record" || !found {
 			continue
 		}

@@ -150,7 +150,7 @@ func TestFitting_stores_every_record_whose_texts_are_anybodys(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", name, len(stored), err)
 			continue
 		}
-		back, found := decoded(stored)
+		back, found := Decoded(stored)
 		if !found || back.State != "Refused" || back.Entry.Inputs != "u/1" || back.Cause == "" || back.Failure == nil {
 			t.Errorf("%s: it reads as %+v", name, back)
 		}

@@ -53,7 +53,7 @@ func (s *Conditions[F, E, O]) Load(ctx context.Context, key machine.Key) (machin
 	if stored == nil {
 		return machine.Record{}, false, nil
 	}
-	record, found := decoded([]byte(stored.Message))
+	record, found := Decoded([]byte(stored.Message))
 	return record, found, nil
 }
 

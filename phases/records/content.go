@@ -152,7 +152,7 @@ func Of(stored *corev1.ConfigMap) (map[machine.Key]machine.Record, error) {
 	}
 	read := unpack(stored.BinaryData[contentKey], func(machine.Key) bool { return true }, maxEntry)
 	for key, e := range read.all {
-		if record, is := decoded(e.Record); is {
+		if record, is := Decoded(e.Record); is {
 			all[key] = record
 		}
 	}
@@ -176,7 +176,7 @@ func entryOf(raw json.RawMessage, maxNote int) (e entry, whole bool) {
 		return entry{}, false
 	}
 	e, whole = entry{Record: record, Note: note}, len(record)+len(note) > 0
-	if _, readable := decoded(record); len(record) > 0 && !readable {
+	if _, readable := Decoded(record); len(record) > 0 && !readable {
 		e.Record, whole = nil, false
 	}
 	if len(note) > maxNote {

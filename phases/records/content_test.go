@@ -37,7 +37,7 @@ func TestUnpack_drops_what_no_store_would_have_written(t *testing.T) {
 		}
 		var kept []string
 		for _, key := range slices.Sorted(maps.Keys(got.all)) {
-			record, _ := decoded(got.all[key].Record)
+			record, _ := Decoded(got.all[key].Record)
 			kept = append(kept, fmt.Sprintf("%s %s %s", key, record.State, got.all[key].Note))
 		}
 		if text := strings.Join(kept, ","); text != row.kept {

@@ -83,7 +83,7 @@ func trimmed(all entries, n int) entries {
 
 // withoutTransitions is an entry as it is, if its record cannot be read.
 func withoutTransitions(e entry) entry {
-	record, found := decoded(e.Record)
+	record, found := Decoded(e.Record)
 	if !found || len(record.Transitions) == 0 {
 		return e
 	}

@@ -254,7 +254,7 @@ func TestConfigMaps_an_entry_is_bounded_and_memory_has_it_whole(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := unpack(stored.BinaryData[contentKey], func(machine.Key) bool { return true }, maxEntry).all[keyOf(1)]
-	record, found := decoded(e.Record)
+	record, found := Decoded(e.Record)
 	if !found || record.Entry.Inputs != "0123456789abcdef" || record.State != "Cloning" || len(record.Transitions) > 4 || e.size()+overhead > 1<<10 || len(e.Note) != 302 {
 		t.Errorf("stored is %s", e.Record)
 	}

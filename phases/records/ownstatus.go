@@ -65,7 +65,7 @@ func (s *OwnStatus[F, E, O]) Load(ctx context.Context, key machine.Key) (machine
 		return machine.Record{}, false, err
 	}
 	raw, _ := s.in(object)
-	record, found := decoded(raw.Raw)
+	record, found := Decoded(raw.Raw)
 	return record, found, nil
 }
 
@@ -112,8 +112,8 @@ func (s *OwnStatus[F, E, O]) Forget(_ context.Context, key machine.Key) (time.Du
 	return 0, nil
 }
 
-// decoded reads a record; nobody knows what one says that cannot be read.
-func decoded(raw []byte) (record machine.Record, found bool) {
+// Decoded reads a record as a status keeps it; nobody knows what one says that cannot be read.
+func Decoded(raw []byte) (record machine.Record, found bool) {
 	if len(raw) == 0 || json.Unmarshal(raw, &record) != nil {
 		return machine.Record{}, false
 	}

@@ -26,7 +26,7 @@ func (o *Options) saved(record machine.Record) (saved, error) {
 		if err != nil {
 			return saved{}, err
 		}
-		record, _ = decoded(text)
+		record, _ = Decoded(text)
 	}
 	if !o.Keep(record) {
 		return saved{full: &record}, nil
@@ -98,7 +98,7 @@ func (o *Options) beside(note, record json.RawMessage) (json.RawMessage, error) 
 	if len(record) <= room {
 		return record, nil
 	}
-	whole, found := decoded(record)
+	whole, found := Decoded(record)
 	if !found {
 		return nil, fmt.Errorf("it takes %d bytes, and %d is the most", len(record), room)
 	}

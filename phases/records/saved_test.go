@@ -33,8 +33,8 @@ func TestWithTransitions_keeps_as_many_of_the_newest_as_fit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, whole := decoded(got)
-		expected, _ := decoded(want)
+		read, whole := Decoded(got)
+		expected, _ := Decoded(want)
 		if !whole || len(got) != len(want) || !reflect.DeepEqual(read, expected) {
 			t.Fatalf("it takes %d bytes of %d, and %d are right: %s", len(got), room, len(want), got)
 		}

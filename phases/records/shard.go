@@ -88,7 +88,7 @@ func (s *shard) record(ctx context.Context, key machine.Key) (record machine.Rec
 	if !waits {
 		raw = s.stored[key].Record
 	}
-	record, found = decoded(raw)
+	record, found = Decoded(raw)
 	return record, found, nil
 }
 

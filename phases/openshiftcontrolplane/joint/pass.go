@@ -2,7 +2,6 @@ package joint
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -134,8 +133,8 @@ func heard(from *guest.Seen) machines.Guest {
 // recall copies into the facts what the record remembers: works ask for the state that they are done in. A record that cannot be read
 // is one that nobody has, and the machine begins anew.
 func recall(f *guards.Facts, plane *v1alpha1.OpenShiftControlPlane) {
-	record := machine.Record{}
-	if json.Unmarshal(plane.Status.Machine.Raw, &record) != nil || record.State == "" {
+	record, found := records.Decoded(plane.Status.Machine.Raw)
+	if !found {
 		record = machine.Record{State: guards.Pending}
 	}
 	guards.Recall(f, record, machine.Resumed{})
