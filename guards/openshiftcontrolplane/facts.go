@@ -202,12 +202,14 @@ type Then struct {
 	State machine.State
 	From  machine.State
 	Event machine.Event
-	// Inputs is the fingerprint of then, see [Inputs]; Failing says that the work meets an error now.
-	Inputs  string
+	// Inputs is the fingerprint of then, see [Fingerprint]; Effect is the move whose effect has failed then, empty for none.
+	Inputs string
+	Effect machine.Event
+	// Failing says that the work meets an error now.
 	Failing bool
 }
 
 // Recall copies what the record remembers into the facts.
 func Recall(f *Facts, r machine.Record, _ machine.Resumed) {
-	f.Then = Then{State: r.State, From: r.CameFrom, Event: r.LastEvent, Inputs: r.Entry.Inputs, Failing: r.Failure != nil}
+	f.Then = Then{State: r.State, From: r.CameFrom, Event: r.LastEvent, Inputs: r.Entry.Inputs, Effect: r.Entry.Effect, Failing: r.Failure != nil}
 }
