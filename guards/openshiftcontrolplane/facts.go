@@ -36,6 +36,8 @@ type Facts struct {
 	Remediation Wish `yaml:"remediation"`
 	// Attempt is what the attempt has made, Done what is gone of it: machines, payload, certificates, marks.
 	Attempt Tally `yaml:"attempt"`
+	// Workers are the Cluster's Machines that are not ours, which go first when it is deleted. Nothing is decided by them.
+	Workers []string `yaml:"workers"`
 	// Timeouts are the patience that the spec asks for, by state.
 	Timeouts map[machine.State]time.Duration `yaml:"timeouts"`
 	// Then is what the record remembers of how the present state was entered.

@@ -86,8 +86,8 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			Doc: "Somebody has paused the Cluster or the OpenShiftControlPlane; nothing is written but that.",
 		},
 		{
-			Name: guards.Deleting, Rest: true, Work: phases.DeleteCluster,
-			Doc: "Somebody has deleted the OpenShiftControlPlane, and what was made for it goes, workers first. The object goes last, and with it this state.",
+			Name: guards.Deleting, Rest: true, Work: phases.DeleteCluster, Alert: isGoing,
+			Doc: "Somebody has deleted the OpenShiftControlPlane, and what was made for it goes, workers first. The object goes last, and with it this state. There is no limit to that: nothing is left behind.",
 		},
 	},
 
