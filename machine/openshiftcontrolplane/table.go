@@ -107,6 +107,11 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			If:  machine.All(machine.Not(guards.IsPaused), machine.Not(guards.IsDeleting), machine.Not(guards.StageFits)),
 			Doc: "The marks do not go with the state, which was lost, old or written by another, or no Cluster is the owner any more.",
 		},
+		{
+			On: "DeletionUnfounded", From: in(guards.Deleting), To: guards.Locating, Urgent: true,
+			If:  machine.All(machine.Not(guards.IsPaused), machine.Not(guards.IsDeleting)),
+			Doc: "Nobody has deleted the OpenShiftControlPlane: the state was restored, or written by another.",
+		},
 		step("PauseEnded", guards.Paused, guards.Locating, machine.Not(guards.IsPaused),
 			"Nobody wants nothing to be done any more."),
 	}),

@@ -139,8 +139,8 @@ func (p *Pass) ReplaceMachine(ctx context.Context) (machine.Result, error) {
 	return together(ctx, p.machines.ReplaceMachine, p.keepKubeconfig)
 }
 
-// whileCleared is how soon the next pass is made of an attempt that is being cleared away. That the status says nothing of it any more is
-// our own write, of which no event tells.
+// whileCleared is how soon the next pass is made of what is being taken down. That the status says nothing of it any more is our own write,
+// of which no event tells.
 const whileCleared = time.Second
 
 // ClearAttempt is of package machines.
@@ -152,7 +152,10 @@ func (p *Pass) ClearAttempt(ctx context.Context) (machine.Result, error) {
 	return result, err
 }
 
-// DeleteCluster is of package machines.
+// DeleteCluster is of package machines. A record that says so is not enough: it lies in a status, which is restored and edited.
 func (p *Pass) DeleteCluster(ctx context.Context) (machine.Result, error) {
+	if !p.facts.Object.Deleting {
+		return machine.Result{LookAgain: whileCleared}, nil
+	}
 	return p.machines.DeleteCluster(ctx)
 }
