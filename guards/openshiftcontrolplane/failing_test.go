@@ -13,6 +13,16 @@ func failed(from machine.State, facts Facts, change func(*Facts)) Facts {
 	return with(facts, change)
 }
 
+// left are facts in Failed, come from Clearing when so many of an attempt's objects were gone, and so many are now.
+func left(then, now int) Facts {
+	clearing := with(booting, func(f *Facts) {
+		f.Marks.Clearing, f.Then.State = "r", Clearing
+		f.Attempt = Tally{Known: true, Done: then, Wanted: 9, Missing: []string{"x"}}
+	})
+	done, _ := Progress(clearing)
+	return failed(Clearing, clearing, func(f *Facts) { f.Attempt.Done, f.Then.Done = now, done })
+}
+
 func TestGuards_of_a_failure(t *testing.T) {
 	same := func(*Facts) {}
 	retry := func(value string) func(*Facts) { return func(f *Facts) { f.Object.Retry = value } }
@@ -42,10 +52,20 @@ func TestGuards_of_a_failure(t *testing.T) {
 		"AwaitedCame/the guest does not yet":         {AwaitedCame, failed(Bootstrapping, booting, same), machine.No, ""},
 		"AwaitedCame/the marks say more":             {AwaitedCame, failed(Bootstrapping, booting, func(f *Facts) { f.Marks.Finished = true }), machine.Yes, "finished"},
 		"AwaitedCame/of a state that waits for none": {AwaitedCame, failed(Pending, waiting, same), machine.Unknown, ""},
+		"ScratchIsAsked/and was served, of which the status knows nothing": {ScratchIsAsked, failed(Bootstrapping, booting, func(f *Facts) {
+			f.Object.Retry, f.Object.Served = "from-scratch-1", Digest("from-scratch-1")
+		}), machine.No, "done before"},
+		"ScratchIsAsked/another one was served": {ScratchIsAsked, failed(Bootstrapping, booting, func(f *Facts) {
+			f.Object.Retry, f.Object.Served = "from-scratch-2", Digest("from-scratch-1")
+		}), machine.Yes, ""},
+		"AwaitedCame/more of the attempt is gone":    {AwaitedCame, left(1, 2), machine.Yes, "more"},
+		"AwaitedCame/no more of the attempt is gone": {AwaitedCame, left(1, 1), machine.No, ""},
+		"AwaitedCame/nobody knows what was gone":     {AwaitedCame, with(left(1, 2), func(f *Facts) { f.Then.Done = 0 }), machine.No, ""},
 		"AwaitedCame/the attempt is gone":            {AwaitedCame, failed(Clearing, with(waiting, func(f *Facts) { f.Attempt = three }), same), machine.Yes, ""},
 		"AttemptIsGone/nobody looked":                {AttemptIsGone, booting, machine.Unknown, ""},
 		"AttemptIsGone/all of it":                    {AttemptIsGone, with(waiting, func(f *Facts) { f.Attempt = three }), machine.Yes, ""},
 		"AttemptIsGone/but a mark":                   {AttemptIsGone, with(booting, func(f *Facts) { f.Attempt = three }), machine.No, "marks are not"},
+		"AttemptIsGone/but the mark of its clearing": {AttemptIsGone, with(waiting, func(f *Facts) { f.Attempt, f.Marks.Clearing = three, "r" }), machine.No, "marks are not"},
 		"AttemptIsGone/but what the status says":     {AttemptIsGone, with(waiting, func(f *Facts) { f.Attempt, f.Noted.Inputs = three, "d" }), machine.No, "marks are not"},
 		"AttemptIsGone/some of it is left":           {AttemptIsGone, with(booting, func(f *Facts) { f.Attempt = some }), machine.No, "not x"},
 	})

@@ -65,12 +65,19 @@ func (s *Seen) frozenInputs(ctx context.Context) (*payload.Inputs, error) {
 // mayMake says that no Machine was made with a payload yet, so that it does not have to be the same as before: by the marks as the
 // API server has them, and as the status has kept them.
 func (s *Seen) mayMake(ctx context.Context) (bool, error) {
-	marks, _, err := s.marking().Read(ctx)
+	look := func(ctx context.Context) (guards.Marks, error) {
+		marks, _, err := s.marking().Read(ctx)
+		return marks, err
+	}
+	if s.facts.Payload.Ending { // one that is intended was not made in time
+		look = s.marking().Unintend
+	}
+	marks, err := look(ctx)
 	if err != nil {
 		return false, err
 	}
 	marks = marks.Advance(s.facts.Noted)
-	return marks.Bootstrap == "" && !marks.Initialized && !marks.Finished && s.facts.Bootstrap.UID == "", nil
+	return !marks.Clears() && marks.Bootstrap == "" && !marks.Initialized && !marks.Finished && s.facts.Bootstrap.UID == "", nil
 }
 
 // mayRemake says that a payload would end too soon, and is to be made anew.
