@@ -64,7 +64,7 @@ func (f Facts) AttemptID() string {
 	if inputs == "" {
 		return ""
 	}
-	return Digest(inputs + " " + f.Object.Served)
+	return Brief(inputs + " " + f.Object.Served)
 }
 
 // MayDeleteBootstrap says whether the bootstrap Machine may be deleted for its cluster's sake: the guest does without it. It is

@@ -75,7 +75,7 @@ func TestGuards_of_stages(t *testing.T) {
 		"StageFits/of an attempt that is cleared away": {StageFits, in(Bootstrapping, clearing), machine.No, "cleared away"},
 		"StageFits/Clearing, which nobody asks for":    {StageFits, in(Clearing, booting), machine.No, "nobody asks"},
 		"StageFits/Clearing, which was served": {StageFits, in(Clearing, with(booting, func(f *Facts) {
-			f.Object.Retry, f.Object.Served = FromScratch, Digest(FromScratch)
+			f.Object.Retry, f.Object.Served = FromScratch, Brief(FromScratch)
 		})), machine.No, "nobody asks"},
 		"StageFits/Clearing, which is asked for":                {StageFits, in(Clearing, with(booting, func(f *Facts) { f.Object.Retry = FromScratch })), machine.Yes, ""},
 		"StageFits/Clearing":                                    {StageFits, in(Clearing, clearing), machine.Yes, ""},

@@ -217,7 +217,7 @@ func TestMarking_says_that_an_attempt_is_cleared_away_until_its_other_marks_are_
 	if err != nil || stored != (guards.Marks{}) {
 		t.Errorf("cleared, there is %+v (%v)", stored, err)
 	}
-	if served := (Look{Plane: is}).Facts(noon).Object.Served; served != guards.Digest("from-scratch-1") {
+	if served := (Look{Plane: is}).Facts(noon).Object.Served; served != guards.Brief("from-scratch-1") {
 		t.Errorf("served is %q", served)
 	}
 	if marks, err := m.Clearing(t.Context()); err != nil || marks.Clears() {

@@ -108,7 +108,7 @@ func (m Marking) Clearing(ctx context.Context) (guards.Marks, error) {
 	case now.Clearing != "" || !(Look{Plane: plane}).object().AsksForScratch():
 		return now, nil
 	}
-	err = clearingMark.Set(ctx, m.Client, plane, guards.Digest(plane.Annotations[v1alpha1.RetryAnnotation]))
+	err = clearingMark.Set(ctx, m.Client, plane, guards.Brief(plane.Annotations[v1alpha1.RetryAnnotation]))
 	return MarksOf(plane), err
 }
 

@@ -230,3 +230,16 @@ func TestHandOver_has_the_Cluster_own_templates_that_were_made_anew(t *testing.T
 		t.Errorf("it wrote %v", w.writes)
 	}
 }
+
+func TestFinalizer_that_somebody_has_taken_off_is_put_back_before_anything_else_is_made(t *testing.T) {
+	for name, work := range map[string]work{"KeepInstalled": (*Seen).KeepInstalled, "RemoveBootstrap": (*Seen).RemoveBootstrap, "ScaleMachines": (*Seen).ScaleMachines} {
+		w := installed(t, 3, managed)
+		change(w, w.plane(), func(p *v1alpha1.OpenShiftControlPlane) { p.Finalizers = nil })
+		resize(w, 5)
+		w.writes = nil
+		w.must(work)
+		if !slices.Contains(w.plane().Finalizers, v1alpha1.Finalizer) || w.writes[0] != "patch OpenShiftControlPlane a" {
+			t.Errorf("%s: finalizers %v after %v", name, w.plane().Finalizers, w.writes)
+		}
+	}
+}

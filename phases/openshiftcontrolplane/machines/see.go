@@ -124,6 +124,10 @@ func (s *Seen) tell() {
 	s.facts.Bootstrap = b
 	s.facts.Provisioned = s.provisioned()
 	s.facts.Attempt = s.attempt()
+	s.facts.Workers = nil
+	for _, name := range s.workers {
+		s.facts.Workers = append(s.facts.Workers, "Machine "+name)
+	}
 	s.facts.Counts = s.counts()
 	if s.unread != nil {
 		s.facts.Bootstrap = guards.Bootstrap{Problem: machine.Shorten(s.unread.Error(), maxProblem)}

@@ -36,7 +36,7 @@ func (s *Seen) ClearAttempt(ctx context.Context) (machine.Result, error) {
 	if err == nil && gone {
 		err = s.marking().Clear(ctx)
 	}
-	return d.until(false, err) // that the marks are gone, too, is seen by the next pass, which nobody else may ask for
+	return d.until(gone, err)
 }
 
 // DeleteCluster waits until all workers are gone, whoever made them; then it deletes the control plane, the bootstrap, what was half

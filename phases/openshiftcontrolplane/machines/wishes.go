@@ -166,7 +166,7 @@ func excuse(excused map[string]bool, one *clusterv1.Machine, node *Node) {
 	}
 }
 
-// isIn says that the pass is made in a state. It is a hint: where the record is lost, what is left of a remediation is a scaling.
+// isIn says that the record has a state. Where it is lost, what is left of a remediation is a scaling.
 func (s *Seen) isIn(state machine.State) bool { return s.facts.Then.State == state }
 
 // coming is a Machine that has no Node yet, nil for none.

@@ -173,7 +173,7 @@ func (w *world) see() (*Seen, *guards.Facts) {
 	}
 	facts := look.Facts(noon)
 	if look.Plane != nil {
-		facts.Then.State = machine.State(look.Plane.Status.State) // as the record of it says
+		facts.Then.State = machine.State(look.Plane.Status.State) // as the record says
 	}
 	s, err := w.maker.See(w.t.Context(), look, &facts)
 	if err != nil {
