@@ -114,7 +114,7 @@ func (s *Seen) store(ctx context.Context, made payload.Payload, ends time.Time) 
 		if err := s.keep(ctx, payload.SecretName(s.look.Plane.Name, role), data, map[string]string{
 			v1alpha1.PayloadInputsAnnotation:   s.frozen(),
 			v1alpha1.PayloadNotAfterAnnotation: ends.UTC().Format(time.RFC3339),
-			v1alpha1.PayloadSumAnnotation:      sumOf(config),
+			v1alpha1.PayloadSumAnnotation:      payload.Sum(config),
 			v1alpha1.PayloadVersionsAnnotation: s.versionsSum,
 		}); err != nil {
 			return machine.Result{}, err

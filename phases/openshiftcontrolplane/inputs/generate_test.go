@@ -301,13 +301,13 @@ func TestGenerateIgnition_an_authority_without_its_key_is_named(t *testing.T) {
 	}
 }
 
-func TestPayload_is_not_looked_at_once_the_bootstrap_is_finished(t *testing.T) {
+func TestPayload_is_not_read_once_the_bootstrap_is_finished(t *testing.T) {
 	b := installed(t)
 	b.change = func(f *guards.Facts) { f.Marks.Finished = true }
 	b.remove(made("a-ignition-bootstrap", nil))
 	b.restart(b.live)
 	b.read = nil
-	if _, facts := b.see(); facts.Payload.Roles.Known {
+	if _, facts := b.see(); !facts.Payload.Roles.IsDone() || facts.Payload.Roles.Wanted != 2 || facts.Payload.Ending {
 		t.Errorf("it says %+v", facts.Payload)
 	}
 	if len(b.read) > 0 {

@@ -75,6 +75,7 @@ func (s *Seen) keep(ctx context.Context, name string, data map[string][]byte, an
 		secret.Annotations = map[string]string{}
 	}
 	maps.Copy(secret.Annotations, annotations)
+	metav1.SetMetaDataLabel(&secret.ObjectMeta, clusterv1.ClusterNameLabel, s.look.Cluster.Name) // by which it is watched, moved and taken down
 	if equality.Semantic.DeepEqual(before, secret) {
 		return nil
 	}

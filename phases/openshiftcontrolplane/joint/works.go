@@ -128,7 +128,7 @@ func (p *Pass) MarkFinished(ctx context.Context) (machine.Result, error) {
 
 // RemoveBootstrap removes the bootstrap machine and the keys of its payload, and keeps the kubeconfig.
 func (p *Pass) RemoveBootstrap(ctx context.Context) (machine.Result, error) {
-	return together(ctx, p.machines.RemoveBootstrap, p.aside(p.inputs.RemoveKeys), p.keepKubeconfig, p.waitsForHooks)
+	return together(ctx, p.machines.RemoveBootstrap, p.aside(p.inputs.RemoveKeys), p.aside(p.inputs.KeepStubs), p.keepKubeconfig, p.waitsForHooks)
 }
 
 // HandOver is of package machines.
@@ -138,22 +138,22 @@ func (p *Pass) HandOver(ctx context.Context) (machine.Result, error) {
 
 // KeepInstalled keeps Machines and the kubeconfig.
 func (p *Pass) KeepInstalled(ctx context.Context) (machine.Result, error) {
-	return together(ctx, p.machines.KeepInstalled, p.aside(p.inputs.RemoveKeys), p.keepKubeconfig, p.waitsForHooks, p.asksAgain)
+	return together(ctx, p.machines.KeepInstalled, p.aside(p.inputs.RemoveKeys), p.aside(p.inputs.KeepStubs), p.keepKubeconfig, p.waitsForHooks, p.asksAgain)
 }
 
 // AskUpgrade asks the guest for the release, and keeps Machines and the kubeconfig.
 func (p *Pass) AskUpgrade(ctx context.Context) (machine.Result, error) {
-	return together(ctx, p.guest.AskUpgrade, p.machines.KeepInstalled, p.aside(p.inputs.RemoveKeys), p.asksAgain)
+	return together(ctx, p.guest.AskUpgrade, p.machines.KeepInstalled, p.aside(p.inputs.RemoveKeys), p.aside(p.inputs.KeepStubs), p.asksAgain)
 }
 
 // ScaleMachines changes how many there are, and keeps the kubeconfig.
 func (p *Pass) ScaleMachines(ctx context.Context) (machine.Result, error) {
-	return together(ctx, p.machines.ScaleMachines, p.keepKubeconfig)
+	return together(ctx, p.machines.ScaleMachines, p.aside(p.inputs.KeepStubs), p.keepKubeconfig)
 }
 
 // ReplaceMachine replaces one, and keeps the kubeconfig.
 func (p *Pass) ReplaceMachine(ctx context.Context) (machine.Result, error) {
-	return together(ctx, p.machines.ReplaceMachine, p.keepKubeconfig)
+	return together(ctx, p.machines.ReplaceMachine, p.aside(p.inputs.KeepStubs), p.keepKubeconfig)
 }
 
 // whileCleared is how soon the next pass is made of what is being taken down. That the status says nothing of it any more is our own write,

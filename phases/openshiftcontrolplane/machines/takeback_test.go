@@ -169,7 +169,7 @@ func TestNo_control_plane_Machine_is_deleted_without_our_hook(t *testing.T) {
 func TestNo_control_plane_Machine_is_deleted_that_somebody_has_written_since_it_was_seen(t *testing.T) {
 	w := installed(t, 3, managed)
 	resize(w, 1)
-	w.refuse = func(verb, what string) error {
+	w.refuse = func(verb, _ string) error {
 		if verb == "delete" {
 			unhooked(w, "a-2")
 		}
