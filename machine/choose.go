@@ -51,8 +51,8 @@ func (t Table[F, E]) choose(record Record, facts F, at moment) (choice[F, E], er
 			case move.rank() == chosen.move.rank() && other == nil:
 				other = move
 			}
-		} else if move.If.Asked() && candidate.Why != "" && !slices.Contains(waits, candidate.Why) {
-			waits = append(waits, candidate.Why)
+		} else if move.If.Asked() && candidate.Why != "" {
+			waits = addReasons(waits, candidate.Why)
 		}
 		chosen.candidates = append(chosen.candidates, candidate)
 	}
@@ -61,6 +61,16 @@ func (t Table[F, E]) choose(record Record, facts F, at moment) (choice[F, E], er
 	}
 	chosen.waits = strings.Join(waits, "; ")
 	return chosen, nil
+}
+
+// addReasons adds those of the reasons, as guards join them, that are not among the others: several moves may wait for the same.
+func addReasons(waits []string, reasons string) []string {
+	for one := range strings.SplitSeq(reasons, "; ") {
+		if !slices.Contains(waits, one) {
+			waits = append(waits, one)
+		}
+	}
+	return waits
 }
 
 // explained are candidates of a state, as choose has left them, each that is not possible with a reason where its guard gives none by

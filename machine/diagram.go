@@ -71,6 +71,9 @@ func (t Table[F, E]) Page() string {
 		if row.Quiet {
 			work += "<br/>It is quiet: while a move to it cannot be stored, this is done in place of the stored state's work."
 		}
+		if row.LookAgain > 0 {
+			work += "<br/>A pass is made every " + short(row.LookAgain) + ", for what no event tells of."
+		}
 		if patience := row.Trouble.Patience; patience > 0 {
 			work += "<br/>An error that lasts " + short(patience) + " is told as " + row.Trouble.Overdue.told() + "."
 		}

@@ -146,6 +146,9 @@ func (p *pass[F, E]) work(ctx context.Context) Outcome {
 		}
 	}
 	outcome.Did, outcome.LookAgain = result.Did, result.LookAgain
+	if row.LookAgain > 0 {
+		outcome.LookAgain = sooner(outcome.LookAgain, row.LookAgain)
+	}
 	now, before := p.machine.Now(), p.record.Failure
 	switch {
 	case outcome.Failure != nil:
@@ -155,7 +158,7 @@ func (p *pass[F, E]) work(ctx context.Context) Outcome {
 		} else {
 			outcome.LookAgain = sooner(outcome.LookAgain, retry(p.record, now))
 		}
-	case before != nil:
+	case before != nil && !p.machine.Table.keepsFailure(p.record):
 		p.record.succeeded()
 		outcome.LookAgain = atOnce
 	}

@@ -278,3 +278,37 @@ func TestStep_gives_the_state_after_a_failure_a_try_of_its_own(t *testing.T) {
 		t.Errorf("work %q in state %s", outcome.Work, b.record.State)
 	}
 }
+
+func TestStep_a_state_without_work_tells_of_the_failure_that_has_led_to_it_until_it_is_left(t *testing.T) {
+	b := newBench(t)
+	b.world.broken, b.world.workErr = true, errors.New("it is locked")
+	b.step()
+	b.now = b.now.Add(2 * time.Minute)
+	if out := b.step(); out.State != "Stuck" {
+		t.Fatalf("got %+v", out)
+	}
+	b.world.workErr = nil
+	for range 3 {
+		if out := b.step(); out.LookAgain != 0 || b.record.Failure == nil || b.record.Failure.Message != "it is locked" {
+			t.Errorf("got %+v, of failure %+v", out, b.record.Failure)
+		}
+	}
+	b.world.broken = false
+	if out := b.step(); out.State != "Closed" || b.record.Failure != nil {
+		t.Errorf("once it is left, it is %+v, of failure %+v", out, b.record.Failure)
+	}
+}
+
+func TestStep_what_no_event_tells_of_is_looked_for_as_often_as_the_row_says(t *testing.T) {
+	b := newBench(t)
+	b.world.urgent, b.world.broken = true, true
+	for i := range b.table.States {
+		if b.table.States[i].Name == "Stuck" {
+			b.table.States[i].LookAgain = time.Minute
+		}
+	}
+	b.step()
+	if out := b.step(); out.State != "Stuck" || out.LookAgain != time.Minute {
+		t.Errorf("got %+v", out)
+	}
+}

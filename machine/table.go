@@ -60,6 +60,8 @@ type StateRow[E any] struct {
 	Alert Alert
 	// Work is done on every pass that makes no move. It is level-triggered.
 	Work Action[E]
+	// LookAgain is after how long a pass is made here where nothing has changed that an event tells of; zero for events alone.
+	LookAgain time.Duration
 	// Quiet says that the work writes nothing but the report. While a move into the state cannot be stored, its work is
 	// done in place of the stored state's, which may write.
 	Quiet bool
@@ -144,6 +146,14 @@ func (t Table[F, E]) Alarms(state State) bool {
 func (t Table[F, E]) Resumes(state State) bool {
 	row, known := t.State(state)
 	return known && row.Work.resumes
+}
+
+// keepsFailure says that a record's failure is told for as long as its state lasts: it has led there, and without work nothing meets it
+// again or gets over it.
+func (t Table[F, E]) keepsFailure(r Record) bool {
+	row, known := t.State(r.State)
+	move := t.arrival(r)
+	return known && row.Work.Run == nil && !row.Work.resumes && move != nil && move.Failing > 0
 }
 
 // patience is after how long without progress a deadline fires for an instance.

@@ -41,7 +41,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 			{Kind: &v1alpha1.OpenShiftConfig{}, Lets: house.Others(store.Wrote), Asks: to.itself},
 			{Kind: &clusterv1.Machine{}, Lets: machineMatters, Asks: to.ofMachine},
 			{Kind: &clusterv1.Cluster{}, Lets: clusterMatters, Asks: to.ofCluster},
-			{Kind: secret(), Lets: predicate.Funcs{}, Asks: to.ofSecret},
+			{Kind: options.Secret(), Lets: predicate.Funcs{}, Asks: to.ofSecret},
 		},
 	})
 }

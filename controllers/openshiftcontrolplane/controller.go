@@ -62,7 +62,7 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 			{Kind: &clusterv1.Cluster{}, Lets: clusterMatters, Asks: to.ofCluster},
 			{Kind: &clusterv1.Machine{}, Lets: machineMatters, Asks: to.ofMachine},
 			{Kind: &v1alpha1.OpenShiftConfig{}, Lets: configMatters, Asks: to.ofConfig},
-			{Kind: secret(), Lets: predicate.Funcs{}, Asks: to.ofSecret},
+			{Kind: options.Secret(), Lets: predicate.Funcs{}, Asks: to.ofSecret},
 		},
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
+	"github.com/capstan-capi/capstan/controllers/provider/options"
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
 	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
@@ -95,7 +96,7 @@ func (i *infrastructure) begin(ctx context.Context, kind schema.GroupKind) error
 	if err != nil {
 		return fmt.Errorf("looking for the kind: %w", err)
 	}
-	informer, err := i.in.GetInformer(ctx, metadataOf(mapping.GroupVersionKind), cache.BlockUntilSynced(false))
+	informer, err := i.in.GetInformer(ctx, options.MetadataOf(mapping.GroupVersionKind), cache.BlockUntilSynced(false))
 	if err == nil {
 		_, err = informer.AddEventHandler(i.handler())
 	}

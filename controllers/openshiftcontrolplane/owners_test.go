@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
+	"github.com/capstan-capi/capstan/controllers/provider/options"
 	"github.com/capstan-capi/capstan/machine"
 )
 
@@ -44,7 +45,7 @@ func TestOwners_tell_whom_an_object_matters_to(t *testing.T) {
 	ours.OwnerReferences = []metav1.OwnerReference{{Kind: kind, Name: "b", Controller: &yes}}
 	o := owners{in: fake.NewClientBuilder().WithScheme(scheme(t)).WithObjects(plane, cluster, other).Build()}
 
-	secretOf := func(meta metav1.ObjectMeta) client.Object { s := secret(); s.ObjectMeta = meta; return s }
+	secretOf := func(meta metav1.ObjectMeta) client.Object { s := options.Secret(); s.ObjectMeta = meta; return s }
 	for name, row := range map[string]struct {
 		got  []machine.Key
 		want []machine.Key

@@ -50,7 +50,7 @@ func TestTheAlerts_are_those_that_people_were_promised(t *testing.T) {
 			names = append(names, call.Name)
 		}
 	}
-	for _, name := range []string{"InstallStuck", "BootstrapLeaked", "KubeconfigExpiring", "ControlPlaneDegraded"} {
+	for _, name := range []string{"InstallStuck", "BootstrapLeaked", "KubeconfigExpiring", "ControlPlaneDegraded", "DeletionStuck"} {
 		if !slices.Contains(names, "CapstanOpenShift"+name) {
 			t.Errorf("there is no alert %s among %v", name, names)
 		}

@@ -36,6 +36,8 @@ type Facts struct {
 	Remediation Wish `yaml:"remediation"`
 	// Attempt is what the attempt has made, Done what is gone of it: machines, payload, certificates, marks.
 	Attempt Tally `yaml:"attempt"`
+	// Workers are the Cluster's Machines that are not ours, which go first when it is deleted. Nothing is decided by them.
+	Workers []string `yaml:"workers"`
 	// Timeouts are the patience that the spec asks for, by state.
 	Timeouts map[machine.State]time.Duration `yaml:"timeouts"`
 	// Then is what the record remembers of how the present state was entered.
@@ -202,12 +204,14 @@ type Then struct {
 	State machine.State
 	From  machine.State
 	Event machine.Event
-	// Inputs is the fingerprint of then, see [Inputs]; Failing says that the work meets an error now.
-	Inputs  string
+	// Inputs is the fingerprint of then, see [Fingerprint]; Effect is the move whose effect has failed then, empty for none.
+	Inputs string
+	Effect machine.Event
+	// Failing says that the work meets an error now.
 	Failing bool
 }
 
 // Recall copies what the record remembers into the facts.
 func Recall(f *Facts, r machine.Record, _ machine.Resumed) {
-	f.Then = Then{State: r.State, From: r.CameFrom, Event: r.LastEvent, Inputs: r.Entry.Inputs, Failing: r.Failure != nil}
+	f.Then = Then{State: r.State, From: r.CameFrom, Event: r.LastEvent, Inputs: r.Entry.Inputs, Effect: r.Entry.Effect, Failing: r.Failure != nil}
 }

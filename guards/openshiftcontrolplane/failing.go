@@ -14,8 +14,8 @@ const FromScratch = "from-scratch"
 // notRead stands for inputs in a fingerprint that were not read.
 const notRead = "-"
 
-// Fingerprint is all that people can change to heal a failure: the inputs and the value that asks for another try. It is empty
-// while the object was not seen.
+// Fingerprint is what people can change to heal a failure: the inputs, the value that asks for another try, and what an installed cluster
+// is asked for in the present state. It is empty while the object was not seen.
 func Fingerprint(f Facts) string {
 	if !f.Seen {
 		return ""
@@ -24,39 +24,36 @@ func Fingerprint(f Facts) string {
 	if f.Inputs.Known && f.Inputs.Digest != "" {
 		digest = f.Inputs.Digest
 	}
-	return digest + " " + retried(f.Object.Retry)
+	return strings.Join([]string{digest, brief(f.Object.Retry), brief(f.wish(f.Then.State).Asked)}, " ")
 }
 
-// retried tells values apart, however long they are.
-func retried(value string) string {
+// brief tells texts apart, however long they are.
+func brief(value string) string {
 	sum := sha256.Sum256([]byte(value))
 	return hex.EncodeToString(sum[:8])
 }
 
 // split are the parts of a fingerprint.
-func split(fingerprint string) (digest, retry string) {
-	digest, retry, _ = strings.Cut(fingerprint, " ")
-	return digest, retry
+func split(fingerprint string) (digest, retry, asked string) {
+	digest, rest, _ := strings.Cut(fingerprint, " ")
+	retry, asked, _ = strings.Cut(rest, " ")
+	return digest, retry, asked
 }
 
-// InputChanged asks whether people have changed something since the present state was entered. Inputs that could not be read
-// then or now say nothing.
-var InputChanged = guard{
-	Name: "InputChanged",
-	Doc:  "The inputs are others than when the state was entered, or annotation capstan.openshift.io/retry has a new value.",
-	Ask: seen(func(f Facts) machine.Answer {
-		digest, retry := split(f.Then.Inputs)
-		now, asked := split(Fingerprint(f))
-		switch {
-		case f.Then.Inputs == "":
-			return machine.SayUnknown("it is not known what the inputs were")
-		case asked != retry:
-			return machine.SayYes("annotation capstan.openshift.io/retry has a new value")
-		case digest != notRead && now != notRead && digest != now:
-			return machine.SayYes("the inputs have changed")
-		}
-		return machine.SayNo("the inputs are what they were; another try is asked for by a new value of annotation capstan.openshift.io/retry")
-	}),
+// inputChanged says whether people have changed something since the present state was entered. Inputs that could not be read then or now
+// say nothing.
+func inputChanged(f Facts) machine.Answer {
+	digest, retry, _ := split(f.Then.Inputs)
+	now, asked, _ := split(Fingerprint(f))
+	switch {
+	case f.Then.Inputs == "":
+		return machine.SayUnknown("it is not known what the inputs were")
+	case asked != retry:
+		return machine.SayYes("annotation capstan.openshift.io/retry has a new value")
+	case digest != notRead && now != notRead && digest != now:
+		return machine.SayYes("the inputs have changed")
+	}
+	return machine.SayNo("the inputs are what they were; another try is asked for by a new value of annotation capstan.openshift.io/retry")
 }
 
 // ScratchIsAsked asks whether people want the attempt cleared away. A finished bootstrap is never cleared away.
@@ -64,13 +61,13 @@ var ScratchIsAsked = guard{
 	Name: "ScratchIsAsked",
 	Doc:  "Annotation capstan.openshift.io/retry has a new value since the state was entered that begins with from-scratch, and the bootstrap is not finished.",
 	Ask: seen(func(f Facts) machine.Answer {
-		_, retry := split(f.Then.Inputs)
+		_, retry, _ := split(f.Then.Inputs)
 		switch {
 		case !strings.HasPrefix(f.Object.Retry, FromScratch):
 			return machine.SayNo("")
 		case f.Then.Inputs == "":
 			return machine.SayUnknown("it is not known whether from-scratch was asked for before")
-		case retried(f.Object.Retry) == retry:
+		case brief(f.Object.Retry) == retry:
 			return machine.SayNo("from-scratch was asked for before")
 		case f.Reached().Finished:
 			return machine.SayNo("from-scratch is refused: the bootstrap is finished")
@@ -91,19 +88,59 @@ var awaited = map[machine.State]guard{
 	Clearing:               AttemptIsGone,
 }
 
-// AwaitedCame asks whether what the failed state waited for is there. An error that the work of that state met is no such thing:
-// it may be met again, and another try has to be asked for, unless what was waited for came all the same.
-var AwaitedCame = guard{
-	Name: "AwaitedCame",
-	Doc:  "What the state waited for that has failed is there now, or the marks say that more was reached.",
+// CauseIsGone asks whether what has led to a failure is gone.
+var CauseIsGone = guard{
+	Name: "CauseIsGone",
+	Doc:  "What the state waited for that has failed is there now, or the marks say that more was reached, or the inputs are others, or annotation capstan.openshift.io/retry has a new value. After errors, what was waited for has to be seen, and where it was there all along and the way on has met the errors, it says nothing.",
 	Ask: seen(func(f Facts) machine.Answer {
-		if bounds, bound := allowed[f.Then.From]; bound && f.Reached().Stage() > bounds[1] {
-			return machine.SayYes(f.Reached().Stage().String())
+		changed := inputChanged(f)
+		if changed.Truth == machine.Yes {
+			return changed
 		}
-		if awaited, waits := awaited[f.Then.From]; waits {
-			return awaited.Answer(f)
+		came := awaitedCame(f)
+		if f.Then.Event == FailureEstablished && came.Truth == machine.Unknown {
+			came.Truth = machine.No
 		}
-		return machine.SayUnknown("it is not known what was waited for")
+		if came.Truth == machine.No {
+			came.Reason = joined(came.Reason, changed.Reason)
+			came.Truth = changed.Truth // No, or Unknown where nobody remembers
+		}
+		return came
+	}),
+}
+
+func joined(one, other string) string {
+	if one == "" || other == "" {
+		return one + other
+	}
+	return one + "; " + other
+}
+
+func awaitedCame(f Facts) machine.Answer {
+	if bounds, bound := allowed[f.Then.From]; bound && f.Reached().Stage() > bounds[1] {
+		return machine.SayYes(f.Reached().Stage().String())
+	}
+	if f.Then.Effect != "" {
+		return machine.SayNo("what it waited for is there, and " + string(f.Then.Effect) + " met errors")
+	}
+	if awaited, waits := awaited[f.Then.From]; waits {
+		return awaited.Answer(f)
+	}
+	return machine.SayUnknown("it is not known what was waited for")
+}
+
+// ErrorsLedHere asks whether errors have led to a failure, which may be over without anybody noticing.
+var ErrorsLedHere = guard{
+	Name: "ErrorsLedHere",
+	Doc:  "Errors have led to the state, and not that something did not come in time.",
+	Ask: seen(func(f Facts) machine.Answer {
+		switch f.Then.Event {
+		case "":
+			return machine.SayUnknown("it is not known what has led to the failure")
+		case FailureEstablished:
+			return machine.SayYes("errors have led here, which may be over")
+		}
+		return machine.SayNo("")
 	}),
 }
 

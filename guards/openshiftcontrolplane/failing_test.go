@@ -13,41 +13,59 @@ func failed(from machine.State, facts Facts, change func(*Facts)) Facts {
 	return with(facts, change)
 }
 
+// byErrors are facts of a failure that errors have led to: those of the effect of a move, or of the work where it is empty.
+func byErrors(f Facts, effect machine.Event) Facts {
+	f.Then.Event, f.Then.Effect = FailureEstablished, effect
+	return f
+}
+
 func TestGuards_of_a_failure(t *testing.T) {
+	changed, came := guard{Ask: seen(inputChanged)}, guard{Ask: seen(awaitedCame)}
 	same := func(*Facts) {}
 	retry := func(value string) func(*Facts) { return func(f *Facts) { f.Object.Retry = value } }
 	scratched := with(booting, retry("from-scratch-1"))
 	check(t, map[string]answers{
-		"InputChanged/no":                            {InputChanged, failed(Bootstrapping, booting, same), machine.No, "new value"},
-		"InputChanged/another digest":                {InputChanged, failed(Bootstrapping, booting, func(f *Facts) { f.Inputs.Digest = "d2" }), machine.Yes, "have changed"},
-		"InputChanged/a retry":                       {InputChanged, failed(Bootstrapping, booting, retry("1")), machine.Yes, "new value"},
-		"InputChanged/the retry is taken off":        {InputChanged, failed(Bootstrapping, scratched, retry("")), machine.Yes, ""},
-		"InputChanged/inputs that cannot be read":    {InputChanged, failed(Bootstrapping, booting, func(f *Facts) { f.Inputs = Inputs{} }), machine.No, ""},
-		"InputChanged/inputs that could not":         {InputChanged, failed(Bootstrapping, with(booting, func(f *Facts) { f.Inputs = Inputs{} }), func(f *Facts) { f.Inputs = booting.Inputs }), machine.No, ""},
-		"InputChanged/nobody remembers":              {InputChanged, booting, machine.Unknown, ""},
-		"ScratchIsAsked/no":                          {ScratchIsAsked, failed(Bootstrapping, booting, same), machine.No, ""},
-		"ScratchIsAsked/another try is not":          {ScratchIsAsked, failed(Bootstrapping, booting, retry("1")), machine.No, ""},
-		"ScratchIsAsked/yes":                         {ScratchIsAsked, failed(Bootstrapping, booting, retry("from-scratch")), machine.Yes, ""},
-		"ScratchIsAsked/again":                       {ScratchIsAsked, failed(Bootstrapping, scratched, retry("from-scratch-2")), machine.Yes, ""},
-		"ScratchIsAsked/it was before":               {ScratchIsAsked, failed(Bootstrapping, scratched, same), machine.No, "before"},
-		"ScratchIsAsked/a long one that differs":     {ScratchIsAsked, failed(Bootstrapping, with(booting, retry(FromScratch+strings.Repeat("x", 5000))), retry(FromScratch+strings.Repeat("x", 5001))), machine.Yes, ""},
-		"ScratchIsAsked/refused once finished":       {ScratchIsAsked, failed(Bootstrapping, booting, func(f *Facts) { f.Object.Retry, f.Marks.Finished = FromScratch, true }), machine.No, "refused"},
-		"ScratchIsAsked/nobody remembers":            {ScratchIsAsked, scratched, machine.Unknown, ""},
-		"AwaitedCame/infrastructure":                 {AwaitedCame, failed(AwaitingInfrastructure, waiting, same), machine.Yes, "provisioned"},
-		"AwaitedCame/no infrastructure yet":          {AwaitedCame, failed(AwaitingInfrastructure, waiting, func(f *Facts) { f.Cluster.Port = 0 }), machine.No, "port 0"},
-		"AwaitedCame/inputs":                         {AwaitedCame, failed(ResolvingInputs, waiting, same), machine.Yes, ""},
-		"AwaitedCame/the API":                        {AwaitedCame, failed(AwaitingAPI, with(booting, func(f *Facts) { f.Marks.Initialized = false }), same), machine.Yes, "answers"},
-		"AwaitedCame/no API yet":                     {AwaitedCame, failed(AwaitingAPI, waiting, same), machine.Unknown, ""},
-		"AwaitedCame/the guest does without":         {AwaitedCame, failed(Bootstrapping, alone, same), machine.Yes, ""},
-		"AwaitedCame/the guest does not yet":         {AwaitedCame, failed(Bootstrapping, booting, same), machine.No, ""},
-		"AwaitedCame/the marks say more":             {AwaitedCame, failed(Bootstrapping, booting, func(f *Facts) { f.Marks.Finished = true }), machine.Yes, "finished"},
-		"AwaitedCame/of a state that waits for none": {AwaitedCame, failed(Pending, waiting, same), machine.Unknown, ""},
-		"AwaitedCame/the attempt is gone":            {AwaitedCame, failed(Clearing, with(waiting, func(f *Facts) { f.Attempt = three }), same), machine.Yes, ""},
-		"AttemptIsGone/nobody looked":                {AttemptIsGone, booting, machine.Unknown, ""},
-		"AttemptIsGone/all of it":                    {AttemptIsGone, with(waiting, func(f *Facts) { f.Attempt = three }), machine.Yes, ""},
-		"AttemptIsGone/but a mark":                   {AttemptIsGone, with(booting, func(f *Facts) { f.Attempt = three }), machine.No, "marks are not"},
-		"AttemptIsGone/but what the status says":     {AttemptIsGone, with(waiting, func(f *Facts) { f.Attempt, f.Noted.Inputs = three, "d" }), machine.No, "marks are not"},
-		"AttemptIsGone/some of it is left":           {AttemptIsGone, with(booting, func(f *Facts) { f.Attempt = some }), machine.No, "not x"},
+		"inputs changed/no":                               {changed, failed(Bootstrapping, booting, same), machine.No, "new value"},
+		"inputs changed/another digest":                   {changed, failed(Bootstrapping, booting, func(f *Facts) { f.Inputs.Digest = "d2" }), machine.Yes, "have changed"},
+		"inputs changed/a retry":                          {changed, failed(Bootstrapping, booting, retry("1")), machine.Yes, "new value"},
+		"inputs changed/the retry is taken off":           {changed, failed(Bootstrapping, scratched, retry("")), machine.Yes, ""},
+		"inputs changed/inputs that cannot be read":       {changed, failed(Bootstrapping, booting, func(f *Facts) { f.Inputs = Inputs{} }), machine.No, ""},
+		"inputs changed/inputs that could not":            {changed, failed(Bootstrapping, with(booting, func(f *Facts) { f.Inputs = Inputs{} }), func(f *Facts) { f.Inputs = booting.Inputs }), machine.No, ""},
+		"inputs changed/nobody remembers":                 {changed, booting, machine.Unknown, ""},
+		"ScratchIsAsked/no":                               {ScratchIsAsked, failed(Bootstrapping, booting, same), machine.No, ""},
+		"ScratchIsAsked/another try is not":               {ScratchIsAsked, failed(Bootstrapping, booting, retry("1")), machine.No, ""},
+		"ScratchIsAsked/yes":                              {ScratchIsAsked, failed(Bootstrapping, booting, retry("from-scratch")), machine.Yes, ""},
+		"ScratchIsAsked/again":                            {ScratchIsAsked, failed(Bootstrapping, scratched, retry("from-scratch-2")), machine.Yes, ""},
+		"ScratchIsAsked/it was before":                    {ScratchIsAsked, failed(Bootstrapping, scratched, same), machine.No, "before"},
+		"ScratchIsAsked/a long one that differs":          {ScratchIsAsked, failed(Bootstrapping, with(booting, retry(FromScratch+strings.Repeat("x", 5000))), retry(FromScratch+strings.Repeat("x", 5001))), machine.Yes, ""},
+		"ScratchIsAsked/refused once finished":            {ScratchIsAsked, failed(Bootstrapping, booting, func(f *Facts) { f.Object.Retry, f.Marks.Finished = FromScratch, true }), machine.No, "refused"},
+		"ScratchIsAsked/nobody remembers":                 {ScratchIsAsked, scratched, machine.Unknown, ""},
+		"what was awaited/infrastructure":                 {came, failed(AwaitingInfrastructure, waiting, same), machine.Yes, "provisioned"},
+		"what was awaited/no infrastructure yet":          {came, failed(AwaitingInfrastructure, waiting, func(f *Facts) { f.Cluster.Port = 0 }), machine.No, "port 0"},
+		"what was awaited/inputs":                         {came, failed(ResolvingInputs, waiting, same), machine.Yes, ""},
+		"what was awaited/the API":                        {came, failed(AwaitingAPI, with(booting, func(f *Facts) { f.Marks.Initialized = false }), same), machine.Yes, "answers"},
+		"what was awaited/no API yet":                     {came, failed(AwaitingAPI, waiting, same), machine.Unknown, ""},
+		"what was awaited/the guest does without":         {came, failed(Bootstrapping, alone, same), machine.Yes, ""},
+		"what was awaited/the guest does not yet":         {came, failed(Bootstrapping, booting, same), machine.No, ""},
+		"what was awaited/the marks say more":             {came, failed(Bootstrapping, booting, func(f *Facts) { f.Marks.Finished = true }), machine.Yes, "finished"},
+		"what was awaited/of a state that waits for none": {came, failed(Pending, waiting, same), machine.Unknown, ""},
+		"what was awaited/the attempt is gone":            {came, failed(Clearing, with(waiting, func(f *Facts) { f.Attempt = three }), same), machine.Yes, ""},
+		"CauseIsGone/an input":                            {CauseIsGone, failed(AwaitingAPI, waiting, retry("1")), machine.Yes, "new value"},
+		"CauseIsGone/what was awaited":                    {CauseIsGone, failed(ResolvingInputs, waiting, same), machine.Yes, "valid"},
+		"CauseIsGone/nobody knows":                        {CauseIsGone, failed(AwaitingAPI, waiting, same), machine.Unknown, ""},
+		"CauseIsGone/nobody knows, after errors":          {CauseIsGone, byErrors(failed(AwaitingAPI, waiting, same), ""), machine.No, "retry"},
+		"CauseIsGone/an effect met errors":                {CauseIsGone, byErrors(failed(ResolvingInputs, waiting, same), "InputsResolved"), machine.No, "InputsResolved met errors"},
+		"CauseIsGone/an effect, and an input":             {CauseIsGone, byErrors(failed(ResolvingInputs, waiting, retry("1")), "InputsResolved"), machine.Yes, "new value"},
+		"CauseIsGone/neither":                             {CauseIsGone, failed(AwaitingInfrastructure, waiting, func(f *Facts) { f.Cluster.Port = 0 }), machine.No, "port 0; the inputs"},
+		"CauseIsGone/nobody remembers the inputs":         {CauseIsGone, with(waiting, func(f *Facts) { f.Then, f.Cluster.Port = Then{State: Failed, From: AwaitingInfrastructure}, 0 }), machine.Unknown, ""},
+		"ErrorsLedHere/yes":                               {ErrorsLedHere, byErrors(failed(AwaitingAPI, waiting, same), ""), machine.Yes, ""},
+		"ErrorsLedHere/something did not come":            {ErrorsLedHere, with(waiting, func(f *Facts) { f.Then.Event = ProgressStalled }), machine.No, ""},
+		"ErrorsLedHere/nobody remembers":                  {ErrorsLedHere, waiting, machine.Unknown, ""},
+		"AttemptIsGone/nobody looked":                     {AttemptIsGone, booting, machine.Unknown, ""},
+		"AttemptIsGone/all of it":                         {AttemptIsGone, with(waiting, func(f *Facts) { f.Attempt = three }), machine.Yes, ""},
+		"AttemptIsGone/but a mark":                        {AttemptIsGone, with(booting, func(f *Facts) { f.Attempt = three }), machine.No, "marks are not"},
+		"AttemptIsGone/but what the status says":          {AttemptIsGone, with(waiting, func(f *Facts) { f.Attempt, f.Noted.Inputs = three, "d" }), machine.No, "marks are not"},
+		"AttemptIsGone/some of it is left":                {AttemptIsGone, with(booting, func(f *Facts) { f.Attempt = some }), machine.No, "not x"},
 	})
 }
 
@@ -59,4 +77,27 @@ func TestFingerprint_is_short_and_tells_retries_apart(t *testing.T) {
 	if got := Fingerprint(Facts{}); got != "" {
 		t.Errorf("an object that was not seen gives %q", got)
 	}
+}
+
+// degraded are facts in Degraded, come from a state in which something was done that an installed cluster was asked for.
+func degraded(from machine.State, facts Facts, change func(*Facts)) Facts {
+	facts.Then = Then{State: from}
+	facts.Then = Then{State: Degraded, From: from, Event: ProgressStalled, Inputs: Fingerprint(facts)}
+	return with(facts, change)
+}
+
+func TestGuards_of_what_was_given_up(t *testing.T) {
+	same := func(*Facts) {}
+	upgrading := with(alone, func(f *Facts) { f.Upgrade = Wish{Known: true, Asked: "release 4.20.1"} })
+	check(t, map[string]answers{
+		"IsGivenUp/an upgrade":               {IsGivenUp, degraded(Upgrading, upgrading, same), machine.Yes, "release 4.20.1 was given up"},
+		"IsGivenUp/another one is asked":     {IsGivenUp, degraded(Upgrading, upgrading, func(f *Facts) { f.Upgrade.Asked = "release 4.20.2" }), machine.No, ""},
+		"IsGivenUp/none is asked":            {IsGivenUp, degraded(Upgrading, upgrading, func(f *Facts) { f.Upgrade.Asked = "" }), machine.No, ""},
+		"IsGivenUp/another try":              {IsGivenUp, degraded(Upgrading, upgrading, func(f *Facts) { f.Object.Retry = "1" }), machine.No, ""},
+		"IsGivenUp/nobody knows":             {IsGivenUp, degraded(Upgrading, upgrading, func(f *Facts) { f.Upgrade = Wish{} }), machine.Unknown, ""},
+		"IsGivenUp/the inputs do not matter": {IsGivenUp, degraded(Upgrading, upgrading, func(f *Facts) { f.Inputs.Digest = "d2" }), machine.Yes, ""},
+		"IsGivenUp/nothing was begun":        {IsGivenUp, degraded(Settling, upgrading, same), machine.No, ""},
+		"IsGivenUp/a change of machines":     {IsGivenUp, degraded(Scaling, with(alone, func(f *Facts) { f.Scaling = Wish{Known: true, Asked: "five"} }), same), machine.Yes, "five"},
+		"IsGivenUp/nobody remembers":         {IsGivenUp, alone, machine.Unknown, ""},
+	})
 }

@@ -63,10 +63,21 @@ var IsDeleting = guard{
 	Doc:  "The OpenShiftControlPlane has been asked to go.",
 	Ask: seen(func(f Facts) machine.Answer {
 		if f.Object.Deleting {
-			return machine.SayYes(f.Object.String() + " is being deleted")
+			return machine.SayYes(f.Object.String() + " is being deleted" + left(f))
 		}
 		return machine.SayNo("")
 	}),
+}
+
+// left says what a deletion waits for, as far as it was seen.
+func left(f Facts) string {
+	switch {
+	case len(f.Workers) > 0:
+		return ", which waits for workers: " + few(f.Workers)
+	case f.Attempt.Known && len(f.Attempt.Missing) > 0:
+		return ", which waits for " + few(f.Attempt.Missing)
+	}
+	return ""
 }
 
 // OwnerIsSet asks whether a Cluster owns the OpenShiftControlPlane, which Cluster API's own controller has it do.

@@ -60,7 +60,7 @@ var every = []machine.Guard[Facts]{
 	InfrastructureIsReady, EndpointIsValid, HooksAreMet, InputsAreResolved, PayloadStands, MachinesAreProvisioned, BootstrapIsKept, APIAnswers,
 	BootstrapIsComplete, NodesAreReady, EtcdIsAlone, BootstrapIsGone,
 	GuestIsHealthy, UpgradeIsWanted, ScaleIsWanted, RemediationIsNeeded, UpgradeIsDone, ScaleIsDone, RemediationIsDone,
-	InputChanged, ScratchIsAsked, AwaitedCame, AttemptIsGone, InputsHaveDrifted, IsAvailable, KubeconfigStands,
+	CauseIsGone, ErrorsLedHere, IsGivenUp, ScratchIsAsked, AttemptIsGone, InputsHaveDrifted, IsAvailable, KubeconfigStands,
 }
 
 func TestGuards_know_nothing_of_what_was_not_seen(t *testing.T) {
@@ -80,6 +80,8 @@ func TestGuards_of_what_people_want(t *testing.T) {
 		"IsPaused/the Cluster was not seen":   {IsPaused, with(waiting, func(f *Facts) { f.Cluster.Known = false }), machine.Unknown, "Cluster"},
 		"IsPaused/there is no Cluster":        {IsPaused, with(waiting, func(f *Facts) { f.Cluster = Cluster{Known: true} }), machine.No, ""},
 		"IsDeleting/no":                       {IsDeleting, waiting, machine.No, ""},
+		"IsDeleting/workers first":            {IsDeleting, with(waiting, func(f *Facts) { f.Object.Deleting, f.Workers, f.Attempt = true, []string{"Machine w"}, some }), machine.Yes, "waits for workers: Machine w"},
+		"IsDeleting/then ours":                {IsDeleting, with(waiting, func(f *Facts) { f.Object.Deleting, f.Attempt = true, some }), machine.Yes, "waits for x"},
 		"IsDeleting/yes":                      {IsDeleting, with(waiting, func(f *Facts) { f.Object.Deleting = true }), machine.Yes, "fleet/a is being deleted"},
 		"OwnerIsSet/yes":                      {OwnerIsSet, waiting, machine.Yes, "Cluster a"},
 		"OwnerIsSet/no":                       {OwnerIsSet, with(waiting, func(f *Facts) { f.Cluster = Cluster{Known: true} }), machine.No, "no Cluster"},

@@ -24,6 +24,39 @@ var ScaleIsWanted = wanted("ScaleIsWanted", func(f Facts) Wish { return f.Scalin
 var RemediationIsNeeded = wanted("RemediationIsNeeded", func(f Facts) Wish { return f.Remediation },
 	"Management is Managed, a control-plane Machine was found to be unhealthy, all other Nodes and etcd members are healthy and a quorum without it, and no other Machine is being deleted.")
 
+// wish is what an installed cluster is asked for in a state in which that is done, nothing in others.
+func (f Facts) wish(state machine.State) Wish {
+	switch state {
+	case Upgrading:
+		return f.Upgrade
+	case Scaling:
+		return f.Scaling
+	case Remediating:
+		return f.Remediation
+	}
+	return Wish{Known: true}
+}
+
+// IsGivenUp asks whether something is asked for still that was not brought to its end.
+var IsGivenUp = guard{
+	Name: "IsGivenUp",
+	Doc:  "The upgrade, or the change of machines, that met errors or made no progress is asked for still, and since then no other one, nor another try by a new value of annotation capstan.openshift.io/retry.",
+	Ask: seen(func(f Facts) machine.Answer {
+		_, then, what := split(f.Then.Inputs)
+		_, retry, _ := split(Fingerprint(f))
+		switch wish := f.wish(f.Then.From); {
+		case f.Then.State == "":
+			return machine.SayUnknown("the state is not known")
+		case !wish.Known:
+			return machine.SayUnknown("")
+		case wish.Asked == "" || what != brief(wish.Asked) || then != retry:
+			return machine.SayNo("")
+		default:
+			return machine.SayYes(wish.Asked + " was given up; another try is asked for by a new value of annotation capstan.openshift.io/retry")
+		}
+	}),
+}
+
 func wanted(name string, of func(Facts) Wish, doc string) guard {
 	return guard{Name: name, Doc: doc, Ask: seen(func(f Facts) machine.Answer {
 		switch wish := of(f); {

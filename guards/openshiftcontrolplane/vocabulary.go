@@ -25,6 +25,9 @@ const (
 	Deleting               machine.State = "Deleting"
 )
 
+// Restful are the states in which nothing is expected to happen, of an object that is there to stay: guests are asked less often then.
+var Restful = []machine.State{Pending, Installed, Degraded, Failed, Paused}
+
 // Events that guards look back at.
 const (
 	ProgressStalled    machine.Event = "ProgressStalled"

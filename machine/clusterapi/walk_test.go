@@ -162,7 +162,7 @@ func (w *walk) pass() error {
 	w.observed, w.before, w.did, w.met = false, nil, nil, nil
 	w.Announced()
 	writes, engine := w.Writes(), w.Engine.Writes()
-	deletions, newest := engine.Deletions, w.Desired()
+	deletions, newest, images := engine.Deletions, w.Desired(), w.NewestImages()
 	expected := w.saved
 	outcome, err := w.machine.Step(context.Background(), "cluster")
 	w.visited[outcome.State]++
@@ -192,7 +192,7 @@ func (w *walk) pass() error {
 		return fmt.Errorf("in %s objects were deleted by %v, while revision %d is current and %d is desired", row.Name, w.did, w.facts.CurrentNumber, w.facts.DesiredNumber)
 	}
 	if w.Desired() > newest {
-		if err := w.listed(newest); err != nil {
+		if err := w.listed(newest, images); err != nil {
 			return err
 		}
 	}

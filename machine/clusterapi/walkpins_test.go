@@ -48,8 +48,9 @@ func (w *walk) ended(text string) bool {
 
 // listed compares the revision that a pass has listed with what was asked for: the images of the list, or those that a pin names.
 // That one was written for the operator, has not ended, and is not older than the time in which one may be taken up, unless it was
-// taken up in time, a revision was listed for it before, or it is to what was there already.
-func (w *walk) listed(before int64) error {
+// taken up in time, a revision was listed for it before, or it is to what was there already: the revision itself, or one of the same
+// images, whoever has listed that. before and images are those of the newest revision that there was.
+func (w *walk) listed(before int64, images []string) error {
 	if w.facts.Pin == "" {
 		// Before it was asked for, by a clock that was set back, a pin is void if nobody has noted what was listed for it.
 		if act, err := acts.Read(acts.Pin, w.pins.followed); err == nil && !w.Now().Before(act.At) {
@@ -62,14 +63,15 @@ func (w *walk) listed(before int64) error {
 		return fmt.Errorf("a revision was listed for %q: %w", w.facts.Pin, err)
 	}
 	act, err := acts.Read(acts.Pin, text)
+	known, _ := w.operator.History.Known()
+	pinned := known.Of(number)
+	isThere := before == number || pinned != nil && slices.Equal(images, pinned.Images())
 	switch {
 	case err != nil || act.Revision() != number || w.ended(text):
 		return fmt.Errorf("a revision was listed for %q, and asked for is %q", w.facts.Pin, text)
-	case w.pins.followed == "" && w.pins.taken != text && before != number && !w.pins.forgot:
+	case w.pins.followed == "" && w.pins.taken != text && !isThere && !w.pins.forgot:
 		return fmt.Errorf("at %s a revision was listed after revision %d for a pin that nobody had taken up in time:\n%s", w.Now(), before, text)
 	}
-	known, _ := w.operator.History.Known()
-	pinned := known.Of(number)
 	if pinned == nil {
 		return nil // the history was lost: what is there stays, whatever it is
 	}

@@ -16,6 +16,10 @@ var (
 		Name: "CapstanOpenShiftControlPlaneDegraded", Severity: machine.Warning, After: 15 * time.Minute,
 		Summary: "The control plane of an OpenShift cluster is not healthy",
 	}
+	isGoing = machine.Alert{
+		Name: "CapstanOpenShiftDeletionStuck", Severity: machine.Warning, After: time.Hour,
+		Summary: "The deletion of an OpenShift cluster waits for something that does not go",
+	}
 	expiresSoon = machine.Alert{
 		Name: "CapstanOpenShiftKubeconfigExpiring", Severity: machine.Warning, After: time.Hour,
 		Summary: "The kubeconfig of an OpenShift cluster expires within 30 days, and nobody has renewed it",

@@ -17,6 +17,10 @@ const (
 	patience = 5 * time.Minute
 	// healthy is how long the guest has to be healthy before that is believed.
 	healthy = 30 * time.Second
+	// errorsRest is after how long another try is made where errors have led to Failed: the engine tries again as rarely what is terminal.
+	errorsRest = 10 * time.Minute
+	// givenUp is after how long another try is made of what an installed cluster is asked for. Somebody was called before that.
+	givenUp = 30 * time.Minute
 )
 
 type (
@@ -72,8 +76,8 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			Doc: "The cluster is installed and not healthy, or work on it meets errors; it is kept as in Installed.",
 		},
 		{
-			Name: guards.Failed, Rest: true, Alarm: true, Alert: isStuck,
-			Doc: "The installation does not go on. Machines stay for debugging. It goes on by itself once what was waited for is there or an input changes; annotation capstan.openshift.io/retry asks for another try.",
+			Name: guards.Failed, Rest: true, Alarm: true, Alert: isStuck, LookAgain: time.Minute,
+			Doc: "The installation does not go on. Machines stay for debugging. It goes on by itself once what was waited for is there or an input changes, and tries again ten minutes after errors; annotation capstan.openshift.io/retry asks for another try at once.",
 		},
 		way(guards.Clearing, phases.ClearAttempt,
 			"Somebody has asked for another try from scratch, and what the attempt has made is being deleted."),
@@ -82,8 +86,8 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			Doc: "Somebody has paused the Cluster or the OpenShiftControlPlane; nothing is written but that.",
 		},
 		{
-			Name: guards.Deleting, Rest: true, Work: phases.DeleteCluster,
-			Doc: "Somebody has deleted the OpenShiftControlPlane, and what was made for it goes, workers first. The object goes last, and with it this state.",
+			Name: guards.Deleting, Rest: true, Work: phases.DeleteCluster, Alert: isGoing,
+			Doc: "Somebody has deleted the OpenShiftControlPlane, and what was made for it goes, workers first. The object goes last, and with it this state. There is no limit to that: nothing is left behind.",
 		},
 	},
 
@@ -102,6 +106,11 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			On: "StageDiffers", From: all(guards.Pending, guards.Locating, guards.Paused, guards.Deleting), To: guards.Locating, Urgent: true,
 			If:  machine.All(machine.Not(guards.IsPaused), machine.Not(guards.IsDeleting), machine.Not(guards.StageFits)),
 			Doc: "The marks do not go with the state, which was lost, old or written by another, or no Cluster is the owner any more.",
+		},
+		{
+			On: "DeletionUnfounded", From: in(guards.Deleting), To: guards.Locating, Urgent: true,
+			If:  machine.All(machine.Not(guards.IsPaused), machine.Not(guards.IsDeleting)),
+			Doc: "Nobody has deleted the OpenShiftControlPlane: the state was restored, or written by another.",
 		},
 		step("PauseEnded", guards.Paused, guards.Locating, machine.Not(guards.IsPaused),
 			"Nobody wants nothing to be done any more."),
@@ -178,10 +187,13 @@ var keeping = []move{
 	step("ScaleDone", guards.Scaling, guards.Installed, guards.ScaleIsDone, "There are as many machines as asked for."),
 	step("RemediationDone", guards.Remediating, guards.Installed, guards.RemediationIsDone, "No machine is unhealthy any more."),
 	lasting(healthy, step("HealthRegained", guards.Degraded, guards.Installed,
-		machine.All(guards.GuestIsHealthy, guards.WorkSucceeds, machine.Not(guards.RemediationIsNeeded)),
-		"The guest has said for half a minute that all is well, and the work meets no error.")),
-	step("RemediationNeeded", guards.Degraded, guards.Remediating, guards.RemediationIsNeeded,
+		machine.All(guards.GuestIsHealthy, guards.WorkSucceeds, machine.Not(guards.RemediationIsNeeded), machine.Not(guards.IsGivenUp)),
+		"The guest has said for half a minute that all is well, the work meets no error, and nothing is asked for that was given up.")),
+	step("RemediationNeeded", guards.Degraded, guards.Remediating, machine.All(guards.RemediationIsNeeded, machine.Not(guards.IsGivenUp)),
 		"A control-plane machine is unhealthy, and it is safe to replace it."),
+	lasting(givenUp, step("RetryDue", guards.Degraded, guards.Installed,
+		machine.All(guards.IsGivenUp, machine.Any(guards.RemediationIsNeeded, machine.All(guards.GuestIsHealthy, guards.WorkSucceeds))),
+		"What was given up could be tried again for half an hour.")),
 }
 
 // failing are the moves off the way, and back to it.
@@ -191,9 +203,11 @@ var failing = []move{
 		If:  machine.Not(guards.BootstrapIsKept),
 		Doc: "The bootstrap machine is gone too soon, and this attempt has no other one.",
 	},
-	step("Recovered", guards.Failed, guards.Locating,
-		machine.All(guards.BootstrapIsKept, machine.Not(guards.ScratchIsAsked), machine.Any(guards.AwaitedCame, guards.InputChanged)),
+	step("Recovered", guards.Failed, guards.Locating, machine.All(guards.BootstrapIsKept, machine.Not(guards.ScratchIsAsked), guards.CauseIsGone),
 		"What was waited for is there, or an input has changed."),
+	lasting(errorsRest, step("RetryDue", guards.Failed, guards.Locating,
+		machine.All(guards.BootstrapIsKept, machine.Not(guards.ScratchIsAsked), machine.Not(guards.CauseIsGone), guards.ErrorsLedHere),
+		"Errors have led here ten minutes ago. They may be over, which no event tells.")),
 	step("ScratchAsked", guards.Failed, guards.Clearing, guards.ScratchIsAsked,
 		"Somebody has asked for all of the attempt to be deleted, and for another one."),
 	step("Cleared", guards.Clearing, guards.ResolvingInputs, guards.AttemptIsGone,
@@ -215,10 +229,10 @@ var failing = []move{
 	stalled(patience, guards.Failed, "It could not be found out for five minutes how far the installation has come.", guards.Locating),
 	stalled(guards.InfrastructurePatience, guards.Failed, "Infrastructure, endpoint or hooks were not there in time. The time is 15 minutes, that of the spec, or that of the longest hook.", guards.AwaitingInfrastructure),
 	stalled(15*time.Minute, guards.Failed, "Inputs were not there or not valid for fifteen minutes.", guards.ResolvingInputs),
-	stalled(10*time.Minute, guards.Failed, "No Ignition config was made for ten minutes.", guards.GeneratingIgnition),
-	stalled(15*time.Minute, guards.Failed, "No machine was provisioned for fifteen minutes.", guards.CreatingMachines),
-	stalled(20*time.Minute, guards.Failed, "The guest's API has not answered within twenty minutes. The bootstrap machine is kept.", guards.AwaitingAPI),
-	stalled(45*time.Minute, guards.Failed, "No progress in bootstrapping for 45 minutes, an hour on bare metal and vSphere. The bootstrap machine is kept.", guards.Bootstrapping),
+	stalled(guards.IgnitionPatience, guards.Failed, "No Ignition config was made for ten minutes.", guards.GeneratingIgnition),
+	stalled(guards.MachinesPatience, guards.Failed, "No machine was provisioned for fifteen minutes.", guards.CreatingMachines),
+	stalled(guards.APIPatience, guards.Failed, "The guest's API has not answered within twenty minutes. The bootstrap machine is kept.", guards.AwaitingAPI),
+	stalled(guards.BootstrapPatience, guards.Failed, "No progress in bootstrapping for 45 minutes, an hour on bare metal and vSphere. The bootstrap machine is kept.", guards.Bootstrapping),
 	stalled(guards.RemovalPatience, guards.Settling, "The bootstrap machine was not gone within five minutes, or the time of the longest hook. The removal goes on in every state that follows.", guards.RemovingBootstrap),
 	stalled(40*time.Minute, guards.Degraded, "No further operator of the guest became available for forty minutes.", guards.Settling),
 	stalled(3*time.Hour, guards.Degraded, "No progress in the upgrade for three hours.", guards.Upgrading),

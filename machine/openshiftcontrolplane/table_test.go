@@ -1,8 +1,10 @@
 package openshiftcontrolplane_test
 
 import (
+	"slices"
 	"testing"
 
+	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine/machinetest"
 	table "github.com/capstan-capi/capstan/machine/openshiftcontrolplane"
 )
@@ -22,6 +24,14 @@ func TestTable_asks_at_most_seven_questions_in_a_state(t *testing.T) {
 		}
 		if len(asked) > most {
 			t.Errorf("%s asks %d questions: %v", state.Name, len(asked), asked)
+		}
+	}
+}
+
+func TestTable_rests_where_guests_are_asked_less_often_but_for_an_object_that_goes(t *testing.T) {
+	for _, row := range table.Table.States {
+		if restful := slices.Contains(guards.Restful, row.Name); restful != row.Rest && row.Name != guards.Deleting {
+			t.Errorf("%s is at rest: %t, and its guest is asked as if it was: %t", row.Name, row.Rest, restful)
 		}
 	}
 }

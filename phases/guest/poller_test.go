@@ -84,13 +84,9 @@ func TestPoller_asks_at_its_pace_and_has_passes_made_only_of_what_has_changed(t 
 
 func TestPoller_asks_a_guest_at_rest_once_a_minute(t *testing.T) {
 	w := connected(t)
-	plane := asked()
-	must(t, w.plane.Get(t.Context(), key, plane))
-	plane.Status.State = string(guards.Installed)
-	must(t, w.plane.Status().Update(t.Context(), plane))
 	defer w.start(t)()
 	next(t, "the first probe", w.probed)
-	w.see(finished)
+	w.see(finished, func(f *guards.Facts) { f.Then.State = guards.Installed })
 	next(t, "a probe by what is wanted now", w.probed)
 	w.until(t)
 	w.clock.Step(resting - time.Second)

@@ -31,7 +31,7 @@ func (p *Poller) See(ctx context.Context, look phases.Look, f *guards.Facts) (*S
 		return s, ctx.Err()
 	}
 	want := wanted{
-		cluster: client.ObjectKeyFromObject(look.Cluster), every: pace(look.Plane), finished: marks.Finished,
+		cluster: client.ObjectKeyFromObject(look.Cluster), every: pace(f.Then.State), finished: marks.Finished,
 		managed: look.Plane.Spec.Management == v1alpha1.Managed,
 	}
 	if want.nodes, s.unread = p.machines(ctx, look); s.unread != nil {
@@ -49,12 +49,9 @@ func (p *Poller) See(ctx context.Context, look phases.Look, f *guards.Facts) (*S
 	return s, ctx.Err()
 }
 
-// restful are the states in which nothing is expected to happen.
-var restful = []machine.State{guards.Installed, guards.Degraded, guards.Failed, guards.Paused, guards.Pending}
-
-// pace is how often a guest is asked, by the state that its object was in last.
-func pace(plane *v1alpha1.OpenShiftControlPlane) time.Duration {
-	if slices.Contains(restful, machine.State(plane.Status.State)) {
+// pace is how often a guest is asked in a state.
+func pace(state machine.State) time.Duration {
+	if slices.Contains(guards.Restful, state) {
 		return resting
 	}
 	return installing

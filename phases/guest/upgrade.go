@@ -22,14 +22,17 @@ func digestOf(reference string) string {
 	return digest
 }
 
-// seeUpgrade fills in the facts. Nothing is known before the bootstrap is finished and the ClusterVersion was read. A registry is
-// asked only where the guest has another image than the spec names.
+// seeUpgrade fills in the facts. Nothing is known before the bootstrap is finished and the guest was read. A registry is asked only where
+// the guest has another image than the spec names.
 func (s *Seen) seeUpgrade(ctx context.Context) {
-	v := s.sight.version
-	if !s.facts.Reached().Finished || !s.sight.read || !v.there || v.done.version == "" && v.done.image == "" {
+	v, given := s.sight.version, s.look.Plane.Spec.ReleaseImage
+	if !s.facts.Reached().Finished || !s.sight.read {
 		return
 	}
-	given := s.look.Plane.Spec.ReleaseImage
+	if !v.there || v.done.version == "" && v.done.image == "" {
+		s.facts.Upgrade = guards.Wish{Known: true, Asked: "release " + given, Unasked: "the guest's ClusterVersion does not say what it has"}
+		return
+	}
 	if digest := digestOf(given); digest != "" && digest == digestOf(v.done.image) && digest == digestOf(v.desired.image) {
 		s.facts.Upgrade = guards.Wish{Known: true}
 		return

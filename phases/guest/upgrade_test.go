@@ -116,14 +116,18 @@ func TestUpgrade_is_refused_where_it_is_not_safe(t *testing.T) {
 	}
 }
 
-func TestUpgrade_is_not_known_before_the_bootstrap_is_finished_and_the_ClusterVersion_was_read(t *testing.T) {
+func TestUpgrade_is_not_known_before_the_bootstrap_is_finished_and_not_wanted_of_a_guest_without_ClusterVersion(t *testing.T) {
 	w := upgradable(t, releaseIs(oldImage, oldImage))
 	if facts := w.ask(); facts.Upgrade.Known {
 		t.Error("before the bootstrap is finished it is known")
 	}
 	w.guest.set(releasePath, nil)
-	if facts := w.ask(finished); facts.Upgrade.Known {
-		t.Error("without ClusterVersion it is known")
+	facts := w.ask(finished)
+	if answer := guards.UpgradeIsWanted.Answer(facts); answer.Truth != machine.No || !strings.Contains(answer.Reason, "ClusterVersion does not say") {
+		t.Errorf("without ClusterVersion it is wanted: %s (%s)", answer.Truth, answer.Reason)
+	}
+	if answer := guards.UpgradeIsDone.Answer(facts); answer.Truth != machine.Unknown {
+		t.Errorf("without ClusterVersion it is done: %s (%s)", answer.Truth, answer.Reason)
 	}
 }
 

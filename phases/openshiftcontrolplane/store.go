@@ -63,6 +63,9 @@ func note(o *v1alpha1.OpenShiftControlPlane, s Snapshot, now time.Time) (differe
 	before := o.Status.DeepCopy()
 	record := o.Status.Machine
 	o.Status.StateStatus = standing.Told(s.Record)
+	if s.Record.State == guards.Deleting && o.Status.Waits == "" { // no move leads on, whose guard would tell
+		o.Status.Waits = machine.Shorten(guards.IsDeleting.Answer(s.Facts).Reason, machine.MaxMessage)
+	}
 	o.Status.Machine = record
 	o.Status.ObservedGeneration = o.Generation
 	facts := Standing(s)

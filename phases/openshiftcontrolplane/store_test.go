@@ -169,3 +169,10 @@ func TestStore_keeps_what_it_told_of_a_guest_until_a_process_that_starts_has_ask
 		t.Errorf("it says %+v of a guest that does not answer", after.Status.Conditions)
 	}
 }
+
+func TestStore_tells_what_a_deletion_waits_for(t *testing.T) {
+	plane := newKept(t).pass(guards.Deleting, func(f *guards.Facts) { f.Object.Deleting, f.Workers = true, []string{"Machine w"} })
+	if !strings.Contains(plane.Status.Waits, "waits for workers: Machine w") {
+		t.Errorf("it waits for %q", plane.Status.Waits)
+	}
+}

@@ -20,7 +20,7 @@ func TestWords_of_the_questions_are_those_of_the_API(t *testing.T) {
 			t.Errorf("%s: %q is %q in the API", name, pair[0], pair[1])
 		}
 	}
-	for _, guard := range []machine.Guard[guards.Facts]{guards.InputChanged, guards.ScratchIsAsked} {
+	for _, guard := range []machine.Guard[guards.Facts]{guards.CauseIsGone, guards.ScratchIsAsked} {
 		if !strings.Contains(strings.ToLower(guard.Doc), v1alpha1.RetryAnnotation) {
 			t.Errorf("%s does not name annotation %s", guard.Name, v1alpha1.RetryAnnotation)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/openshiftcontrolplane/machines"
 )
 
 func TestTogether_does_all_parts_and_looks_again_when_the_first_wants_to(t *testing.T) {
@@ -51,5 +52,30 @@ func TestWaitsForHooks_looks_again_while_one_holds_the_removal(t *testing.T) {
 	p.facts.Hooks[0].Met = true
 	if result, _ := p.waitsForHooks(t.Context()); result != (machine.Result{}) {
 		t.Errorf("a hook that is met came to %+v", result)
+	}
+}
+
+func TestAsksAgain_while_nobody_knows_what_release_is_asked_for(t *testing.T) {
+	p := &Pass{facts: guards.Facts{Upgrade: guards.Wish{Known: true, Asked: "release r", Unasked: "the registry is away"}}}
+	if result, _ := p.asksAgain(t.Context()); result.LookAgain != whileUnasked {
+		t.Errorf("it came to %+v", result)
+	}
+	p.facts.Upgrade.Unasked = ""
+	if result, _ := p.asksAgain(t.Context()); result != (machine.Result{}) {
+		t.Errorf("a release that is known came to %+v", result)
+	}
+}
+
+func TestClearAttempt_looks_again_until_the_state_is_left(t *testing.T) {
+	p := &Pass{machines: &machines.Seen{}} // of an object that is gone, whose clearing does nothing
+	if result, err := p.ClearAttempt(t.Context()); err != nil || result.LookAgain != whileCleared {
+		t.Errorf("it came to %+v (%v)", result, err)
+	}
+}
+
+func TestDeleteCluster_deletes_nothing_of_an_object_that_nobody_has_deleted(t *testing.T) {
+	p := &Pass{} // which has nothing that could delete
+	if result, err := p.DeleteCluster(t.Context()); err != nil || result.LookAgain == 0 {
+		t.Errorf("it came to %+v (%v)", result, err)
 	}
 }

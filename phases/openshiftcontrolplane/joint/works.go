@@ -48,6 +48,17 @@ func (p *Pass) waitsForHooks(context.Context) (machine.Result, error) {
 	return machine.Result{}, nil
 }
 
+// whileUnasked is how often somebody is asked again who could not say what is wanted of an installed cluster.
+const whileUnasked = time.Minute
+
+// asksAgain has a pass made while nobody knows what the guest is to be upgraded to: that a registry answers again nobody tells.
+func (p *Pass) asksAgain(context.Context) (machine.Result, error) {
+	if p.facts.Upgrade.Unasked != "" {
+		return machine.Result{LookAgain: whileUnasked}, nil
+	}
+	return machine.Result{}, nil
+}
+
 // held does a part once the finalizer is there that keeps the object until all is gone that the part makes.
 func (p *Pass) held(of part) part {
 	return func(ctx context.Context) (machine.Result, error) {
@@ -110,12 +121,12 @@ func (p *Pass) HandOver(ctx context.Context) (machine.Result, error) {
 
 // KeepInstalled keeps Machines and the kubeconfig.
 func (p *Pass) KeepInstalled(ctx context.Context) (machine.Result, error) {
-	return together(ctx, p.machines.KeepInstalled, p.inputs.RemoveKeys, p.keepKubeconfig, p.waitsForHooks)
+	return together(ctx, p.machines.KeepInstalled, p.inputs.RemoveKeys, p.keepKubeconfig, p.waitsForHooks, p.asksAgain)
 }
 
 // AskUpgrade asks the guest for the release, and keeps Machines and the kubeconfig.
 func (p *Pass) AskUpgrade(ctx context.Context) (machine.Result, error) {
-	return together(ctx, p.guest.AskUpgrade, p.machines.KeepInstalled, p.inputs.RemoveKeys)
+	return together(ctx, p.guest.AskUpgrade, p.machines.KeepInstalled, p.inputs.RemoveKeys, p.asksAgain)
 }
 
 // ScaleMachines changes how many there are, and keeps the kubeconfig.
@@ -128,12 +139,23 @@ func (p *Pass) ReplaceMachine(ctx context.Context) (machine.Result, error) {
 	return together(ctx, p.machines.ReplaceMachine, p.keepKubeconfig)
 }
 
+// whileCleared is how soon the next pass is made of what is being taken down. That the status says nothing of it any more is our own write,
+// of which no event tells.
+const whileCleared = time.Second
+
 // ClearAttempt is of package machines.
 func (p *Pass) ClearAttempt(ctx context.Context) (machine.Result, error) {
-	return p.machines.ClearAttempt(ctx)
+	result, err := p.machines.ClearAttempt(ctx)
+	if result.LookAgain == 0 {
+		result.LookAgain = whileCleared
+	}
+	return result, err
 }
 
-// DeleteCluster is of package machines.
+// DeleteCluster is of package machines. A record that says so is not enough: it lies in a status, which is restored and edited.
 func (p *Pass) DeleteCluster(ctx context.Context) (machine.Result, error) {
+	if !p.facts.Object.Deleting {
+		return machine.Result{LookAgain: whileCleared}, nil
+	}
 	return p.machines.DeleteCluster(ctx)
 }

@@ -44,6 +44,7 @@ func (s *Seen) RemoveBootstrap(ctx context.Context) (machine.Result, error) {
 		return machine.Result{}, nil
 	}
 	d := &doing{}
+	d.meet(s.Hold(ctx))
 	s.keep(ctx, d)
 	d.meet(s.removeBootstrap(ctx, d))
 	return d.result()

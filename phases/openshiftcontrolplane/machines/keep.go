@@ -23,6 +23,7 @@ func (s *Seen) KeepInstalled(ctx context.Context) (machine.Result, error) {
 		return machine.Result{}, nil
 	}
 	d := &doing{}
+	d.meet(s.Hold(ctx))
 	s.keepInstalled(ctx, d)
 	d.meet(s.removeBootstrap(ctx, d))
 	return d.result()

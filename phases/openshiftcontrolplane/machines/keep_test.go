@@ -203,3 +203,16 @@ func TestCreateMachines_give_a_Machine_its_config_back_before_it_was_started(t *
 		t.Error("a machine that runs has got another config")
 	}
 }
+
+func TestFinalizer_that_somebody_has_taken_off_is_put_back_before_anything_else_is_made(t *testing.T) {
+	for name, work := range map[string]work{"KeepInstalled": (*Seen).KeepInstalled, "RemoveBootstrap": (*Seen).RemoveBootstrap, "ScaleMachines": (*Seen).ScaleMachines} {
+		w := installed(t, 3, managed)
+		change(w, w.plane(), func(p *v1alpha1.OpenShiftControlPlane) { p.Finalizers = nil })
+		resize(w, 5)
+		w.writes = nil
+		w.must(work)
+		if !slices.Contains(w.plane().Finalizers, v1alpha1.Finalizer) || w.writes[0] != "patch OpenShiftControlPlane a" {
+			t.Errorf("%s: finalizers %v after %v", name, w.plane().Finalizers, w.writes)
+		}
+	}
+}

@@ -24,6 +24,9 @@ func (s *Seen) change(ctx context.Context, replaces bool) (machine.Result, error
 	if s.look.Plane == nil || s.look.Cluster == nil {
 		return machine.Result{}, nil
 	}
+	if err := s.Hold(ctx); err != nil {
+		return machine.Result{}, err
+	}
 	d := &doing{}
 	s.keepInstalled(ctx, d)
 	d.meet(s.removeBootstrap(ctx, d))

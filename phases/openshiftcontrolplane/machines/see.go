@@ -124,6 +124,10 @@ func (s *Seen) tell() {
 	s.facts.Bootstrap = b
 	s.facts.Provisioned = s.provisioned()
 	s.facts.Attempt = s.attempt()
+	s.facts.Workers = nil
+	for _, name := range s.workers {
+		s.facts.Workers = append(s.facts.Workers, "Machine "+name)
+	}
 	s.facts.Counts = s.counts()
 }
 

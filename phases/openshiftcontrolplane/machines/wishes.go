@@ -142,8 +142,8 @@ func excuse(excused map[string]bool, one *clusterv1.Machine, node *Node) {
 	}
 }
 
-// isIn says that the status has a state. It is a hint: where it is lost, what is left of a remediation is a scaling.
-func (s *Seen) isIn(state machine.State) bool { return s.look.Plane.Status.State == string(state) }
+// isIn says that the record has a state. Where it is lost, what is left of a remediation is a scaling.
+func (s *Seen) isIn(state machine.State) bool { return s.facts.Then.State == state }
 
 // coming is a Machine that has no Node yet, nil for none.
 func (s *Seen) coming() *clusterv1.Machine {

@@ -153,6 +153,9 @@ func (w *world) see() (*Seen, *guards.Facts) {
 		w.t.Fatal(err)
 	}
 	facts := look.Facts(noon)
+	if look.Plane != nil {
+		facts.Then.State = machine.State(look.Plane.Status.State) // as the record says
+	}
 	s, err := w.maker.See(w.t.Context(), look, &facts)
 	if err != nil {
 		w.t.Fatal(err)
