@@ -13,16 +13,21 @@ import (
 	"github.com/capstan-capi/capstan/e2e/capiworld"
 )
 
+// many are the manifests of a large cluster.
+const many = 3
+
+func largeName(i int) string { return fmt.Sprintf("large-%d", i) }
+
 // large makes a cluster with more manifests than the Secret of a machine has room for.
 func large(ctx context.Context, delivery string) *capiworld.Asked {
 	GinkgoHelper()
-	const size, number = 480 << 10, 3
+	const size = 480 << 10
 	asked := prepare(ctx, "")
 	spec(asked.ControlPlane, map[string]any{"manifests": asked.Key.Name}, "manifestsSelector", "matchLabels")
 	spec(asked.ControlPlane, delivery, "ignition", "delivery")
 	all := asked.Objects()
-	for i := range number {
-		name := fmt.Sprintf("large-%d", i)
+	for i := range many {
+		name := largeName(i)
 		one := manifest(asked.Key, "")
 		one.Name, one.Annotations = name, map[string]string{directoryAnnotation: "manifests"}
 		one.StringData = map[string]string{name + ".yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name +
@@ -58,6 +63,9 @@ var _ = Describe("A cluster whose manifests have no room in the Secret of a mach
 		stub := string(stored(ctx, asked.Key, "one-bootstrap").Data["value"])
 		Expect(stub).To(And(ContainSubstring(at), ContainSubstring("sha512-"), Not(ContainSubstring("fill"))))
 		stands(ctx, asked.Key, "Installed")
+		for i := range many { // inputs stay
+			Expect(world.API.Delete(ctx, stored(ctx, asked.Key, largeName(i)))).To(Succeed())
+		}
 		remove(ctx, asked.Key)
 	}, SpecTimeout(3*patience))
 })
