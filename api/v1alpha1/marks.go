@@ -20,7 +20,15 @@ const (
 	// Machine.
 	InitializedMark       = "capstan.openshift.io/initialized"
 	BootstrapFinishedMark = "capstan.openshift.io/bootstrap-finished"
+	// ClearingMark says that the attempt is being cleared away, from before anything of it is deleted until all of it is gone. Its
+	// value tells which value of [RetryAnnotation] has asked for that, which is in ServedMark from then on: it does not ask again.
+	ClearingMark = "capstan.openshift.io/clearing"
+	ServedMark   = "capstan.openshift.io/retry-served"
 )
+
+// AttemptAnnotation says on the bootstrap Machine of which attempt it is. It stays what it is where the Machine gets another UID, by a
+// move to another management plane or a restore.
+const AttemptAnnotation = "capstan.openshift.io/attempt"
 
 // PayloadURLAnnotation is set by people on the Secret of a payload that is too large to be handed to a machine: where they have uploaded
 // the Ignition config to, byte by byte. It counts where spec.ignition.delivery is Stub.

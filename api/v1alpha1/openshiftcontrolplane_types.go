@@ -146,6 +146,7 @@ const (
 
 // BootstrapMachine says how the temporary bootstrap machine is made and removed.
 // +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:XValidation:rule="has(self.infrastructureRef) == has(oldSelf.infrastructureRef)",message="infrastructureRef cannot be added or taken away"
 type BootstrapMachine struct {
 	// infrastructureRef names another template than that of the control plane.
 	// +optional
@@ -237,7 +238,8 @@ type Hook struct {
 	// +kubebuilder:validation:MaxLength=316
 	ConditionType string `json:"conditionType,omitempty"`
 
-	// timeoutSeconds is for how long it is waited.
+	// timeoutSeconds is for how long it is waited; that of the state AwaitingInfrastructure unless set, and 300 for one before the removal
+	// of the bootstrap machine.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400

@@ -105,13 +105,19 @@ func TestControlPlane_what_is_refused_of_a_change(t *testing.T) {
 	installed := map[string]any{"payload": map[string]any{"digest": "d", "engine": "Builtin"}, "state": "Installed"}
 	managed := map[string]any{"spec.management": "Managed"}
 	other := strings.ReplaceAll(digest, "0a", "0b")
+	own := map[string]any{"apiGroup": "a.b", "kind": "MTemplate", "name": "a"}
 	for name, row := range map[string]struct {
 		status map[string]any
 		before map[string]any
 		change map[string]any
 		says   string
 	}{
-		"the template":                              {nil, nil, map[string]any{"spec.machineTemplate.spec.infrastructureRef.name": "b"}, "infrastructureRef cannot be changed"},
+		"the template":                      {nil, nil, map[string]any{"spec.machineTemplate.spec.infrastructureRef.name": "b"}, "infrastructureRef cannot be changed"},
+		"a template of the bootstrap's own": {nil, nil, map[string]any{"spec.bootstrapMachine.infrastructureRef": own}, "cannot be added or taken away"},
+		"no more template of the bootstrap's own": {
+			nil, map[string]any{"spec.bootstrapMachine.infrastructureRef": own}, map[string]any{"spec.bootstrapMachine": map[string]any{"deletePolicy": "Retain"}}, "cannot be added or taken away",
+		},
+		"what becomes of the bootstrap machine":     {nil, nil, map[string]any{"spec.bootstrapMachine.deletePolicy": "Retain"}, ""},
 		"replicas under Handover":                   {nil, nil, map[string]any{"spec.replicas": int64(5)}, "while management is Handover"},
 		"replicas under Managed are accepted":       {installed, managed, map[string]any{"spec.replicas": int64(5)}, ""},
 		"replicas under Managed, to an even number": {installed, managed, map[string]any{"spec.replicas": int64(4)}, "supported values"},

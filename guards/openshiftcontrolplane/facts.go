@@ -27,7 +27,8 @@ type Facts struct {
 	Provisioned Tally `yaml:"provisioned"`
 	// Kubeconfig is what the guest is asked by.
 	Kubeconfig Kubeconfig `yaml:"kubeconfig"`
-	// Counts are what is told of control-plane Machines, without the bootstrap's. Nothing is decided by them.
+	// Counts are what is told of control-plane Machines, without the bootstrap's. How many there are is asked, too, whatever their names
+	// are.
 	Counts Counts `yaml:"counts"`
 	Guest  Guest  `yaml:"guest"`
 	// Upgrade, Scaling and Remediation are what an installed cluster may be asked for.
@@ -52,8 +53,10 @@ type Object struct {
 	Deleting  bool   `yaml:"deleting"`
 	// Paused says that it has Cluster API's annotation for that.
 	Paused bool `yaml:"paused"`
-	// Retry is the value of the annotation that asks for another try.
-	Retry string `yaml:"retry"`
+	// Retry is the value of the annotation that asks for another try, Served the digest of the last one by which an attempt was cleared
+	// away.
+	Retry  string `yaml:"retry"`
+	Served string `yaml:"served"`
 	// Retain says that the bootstrap Machine stays.
 	Retain bool `yaml:"retain"`
 	// Replicas is how many control-plane machines are asked for.
@@ -85,7 +88,8 @@ type Hook struct {
 	Phase     HookPhase `yaml:"phase"`
 	Condition string    `yaml:"condition"`
 	Met       bool      `yaml:"met"`
-	// Timeout is for how long it is waited, zero for as long as the state has patience; Over says that this time has passed.
+	// Timeout is for how long it is waited. One before the inputs are resolved may have none, and is waited for as long as the state has
+	// patience. Over says that the time of one before the removal has passed, since the bootstrap was finished.
 	Timeout time.Duration `yaml:"timeout"`
 	Over    bool          `yaml:"over"`
 }
@@ -118,11 +122,15 @@ type Payload struct {
 	Ending bool `yaml:"ending"`
 }
 
-// Bootstrap is the bootstrap Machine. Known is false until Machines were listed.
+// Bootstrap is the bootstrap Machine. Known is false until Machines were listed, and while it cannot be read.
 type Bootstrap struct {
 	Known bool `yaml:"known"`
-	// UID is that of the Machine, empty where there is none. Another one of its name that is not ours is no bootstrap.
+	// Problem is why it is not known, or what the last try to remove it has met.
+	Problem string `yaml:"problem"`
+	// UID is that of the Machine, empty where there is none. Another one of its name that is not ours is no bootstrap. Attempt is the
+	// [Facts.AttemptID] that it was made with.
 	UID         string `yaml:"uid"`
+	Attempt     string `yaml:"attempt"`
 	Provisioned bool   `yaml:"provisioned"`
 	// Removal is its Machine, its config and its payload, Done those that are gone.
 	Removal Tally `yaml:"removal"`
@@ -207,11 +215,13 @@ type Then struct {
 	// Inputs is the fingerprint of then, see [Fingerprint]; Effect is the move whose effect has failed then, empty for none.
 	Inputs string
 	Effect machine.Event
+	// Done is what [Progress] counted in the state before.
+	Done int
 	// Failing says that the work meets an error now.
 	Failing bool
 }
 
 // Recall copies what the record remembers into the facts.
 func Recall(f *Facts, r machine.Record, _ machine.Resumed) {
-	f.Then = Then{State: r.State, From: r.CameFrom, Event: r.LastEvent, Inputs: r.Entry.Inputs, Effect: r.Entry.Effect, Failing: r.Failure != nil}
+	f.Then = Then{State: r.State, From: r.CameFrom, Event: r.LastEvent, Inputs: r.Entry.Inputs, Effect: r.Entry.Effect, Done: r.Entry.Done, Failing: r.Failure != nil}
 }

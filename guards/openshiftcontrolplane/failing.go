@@ -24,11 +24,11 @@ func Fingerprint(f Facts) string {
 	if f.Inputs.Known && f.Inputs.Digest != "" {
 		digest = f.Inputs.Digest
 	}
-	return strings.Join([]string{digest, brief(f.Object.Retry), brief(f.wish(f.Then.State).Asked)}, " ")
+	return strings.Join([]string{digest, Brief(f.Object.Retry), Brief(f.wish(f.Then.State).Asked)}, " ")
 }
 
-// brief tells texts apart, however long they are.
-func brief(value string) string {
+// Brief tells texts apart, however long they are.
+func Brief(value string) string {
 	sum := sha256.Sum256([]byte(value))
 	return hex.EncodeToString(sum[:8])
 }
@@ -38,6 +38,11 @@ func split(fingerprint string) (digest, retry, asked string) {
 	digest, rest, _ := strings.Cut(fingerprint, " ")
 	retry, asked, _ = strings.Cut(rest, " ")
 	return digest, retry, asked
+}
+
+// AsksForScratch says that people want all to be cleared away, by a value that was not served yet.
+func (o Object) AsksForScratch() bool {
+	return strings.HasPrefix(o.Retry, FromScratch) && Brief(o.Retry) != o.Served
 }
 
 // inputChanged says whether people have changed something since the present state was entered. Inputs that could not be read then or now
@@ -67,8 +72,10 @@ var ScratchIsAsked = guard{
 			return machine.SayNo("")
 		case f.Then.Inputs == "":
 			return machine.SayUnknown("it is not known whether from-scratch was asked for before")
-		case brief(f.Object.Retry) == retry:
+		case Brief(f.Object.Retry) == retry:
 			return machine.SayNo("from-scratch was asked for before")
+		case !f.Object.AsksForScratch(): // the status is an old one
+			return machine.SayNo("from-scratch was asked for and done before")
 		case f.Reached().Finished:
 			return machine.SayNo("from-scratch is refused: the bootstrap is finished")
 		}
@@ -85,7 +92,21 @@ var awaited = map[machine.State]guard{
 	CreatingMachines:       MachinesAreProvisioned,
 	AwaitingAPI:            APIAnswers,
 	Bootstrapping:          machine.All(BootstrapIsComplete, NodesAreReady, EtcdIsAlone),
-	Clearing:               AttemptIsGone,
+	Clearing:               ClearingGoesOn,
+}
+
+// ClearingGoesOn asks whether it is of use to go on with clearing an attempt away, where that has failed.
+var ClearingGoesOn = guard{
+	Name: "ClearingGoesOn",
+	Doc:  "Something of the attempt has gone since Clearing was left, or all of it is gone.",
+	Ask: seen(func(f Facts) machine.Answer {
+		then := f
+		then.Then.State = Clearing
+		if done, known := Progress(then); known && f.Then.Done > 0 && done > f.Then.Done {
+			return machine.SayYes("more of the attempt is gone")
+		}
+		return AttemptIsGone.Answer(f)
+	}),
 }
 
 // CauseIsGone asks whether what has led to a failure is gone.
@@ -150,7 +171,7 @@ var AttemptIsGone = guard{
 	Doc:  "The machines, the payload, the certificates and the marks of the attempt are gone, and the status says nothing of them any more.",
 	Ask: seen(func(f Facts) machine.Answer {
 		answer := of(f.Attempt, "of the attempt's objects are gone")
-		if answer.Truth == machine.Yes && f.Reached().Stage() != NoStage {
+		if marks := f.Reached(); answer.Truth == machine.Yes && (marks.Stage() != NoStage || marks.Clears()) {
 			return machine.SayNo("the objects of the attempt are gone, and its marks are not")
 		}
 		return answer

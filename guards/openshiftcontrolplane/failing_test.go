@@ -13,6 +13,16 @@ func failed(from machine.State, facts Facts, change func(*Facts)) Facts {
 	return with(facts, change)
 }
 
+// halfGone are facts in Failed, come from Clearing when so many of an attempt's objects were gone, and so many are now.
+func halfGone(then, now int) Facts {
+	clearing := with(booting, func(f *Facts) {
+		f.Marks.Clearing, f.Then.State = "r", Clearing
+		f.Attempt = Tally{Known: true, Done: then, Wanted: 9, Missing: []string{"x"}}
+	})
+	done, _ := Progress(clearing)
+	return failed(Clearing, clearing, func(f *Facts) { f.Attempt.Done, f.Then.Done = now, done })
+}
+
 // byErrors are facts of a failure that errors have led to: those of the effect of a move, or of the work where it is empty.
 func byErrors(f Facts, effect machine.Event) Facts {
 	f.Then.Event, f.Then.Effect = FailureEstablished, effect
@@ -66,6 +76,18 @@ func TestGuards_of_a_failure(t *testing.T) {
 		"AttemptIsGone/but a mark":                        {AttemptIsGone, with(booting, func(f *Facts) { f.Attempt = three }), machine.No, "marks are not"},
 		"AttemptIsGone/but what the status says":          {AttemptIsGone, with(waiting, func(f *Facts) { f.Attempt, f.Noted.Inputs = three, "d" }), machine.No, "marks are not"},
 		"AttemptIsGone/some of it is left":                {AttemptIsGone, with(booting, func(f *Facts) { f.Attempt = some }), machine.No, "not x"},
+		"ScratchIsAsked/and was served, of which the status knows nothing": {ScratchIsAsked, failed(Bootstrapping, booting, func(f *Facts) {
+			f.Object.Retry, f.Object.Served = "from-scratch-1", Brief("from-scratch-1")
+		}), machine.No, "done before"},
+		"ScratchIsAsked/another one was served": {ScratchIsAsked, failed(Bootstrapping, booting, func(f *Facts) {
+			f.Object.Retry, f.Object.Served = "from-scratch-2", Brief("from-scratch-1")
+		}), machine.Yes, ""},
+		"what was awaited/more of the attempt is gone":          {came, halfGone(1, 2), machine.Yes, "more"},
+		"what was awaited/no more of the attempt is gone":       {came, halfGone(1, 1), machine.No, ""},
+		"what was awaited/nobody knows what was gone":           {came, with(halfGone(1, 2), func(f *Facts) { f.Then.Done = 0 }), machine.No, ""},
+		"CauseIsGone/more of the attempt is gone, after errors": {CauseIsGone, byErrors(halfGone(1, 2), ""), machine.Yes, "more"},
+		"CauseIsGone/no more of it is gone, after errors":       {CauseIsGone, byErrors(halfGone(1, 1), ""), machine.No, "retry"},
+		"AttemptIsGone/but the mark of its clearing":            {AttemptIsGone, with(waiting, func(f *Facts) { f.Attempt, f.Marks.Clearing = three, "r" }), machine.No, "marks are not"},
 	})
 }
 

@@ -100,10 +100,11 @@ func ownerIsSet(f Facts) machine.Answer {
 // StageFits asks whether the marks allow the present state. A state that they do not allow was forged, restored or overtaken.
 var StageFits = guard{
 	Name: "StageFits",
-	Doc:  "A Cluster is the owner, and the highest of the marks is one that goes with the state.",
+	Doc:  "A Cluster is the owner, the highest of the marks is one that goes with the state, and an attempt is cleared away where a mark says so, or somebody asks for it who was not served yet, and nowhere else.",
 	Ask: seen(func(f Facts) machine.Answer {
 		bounds, bound := allowed[f.Then.State]
-		stage := f.Reached().Stage()
+		reached := f.Reached()
+		stage := reached.Stage()
 		switch owned := ownerIsSet(f); {
 		case f.Then.State == "":
 			return machine.SayUnknown("the state is not known")
@@ -111,6 +112,10 @@ var StageFits = guard{
 			return owned
 		case bound && (stage < bounds[0] || stage > bounds[1]):
 			return machine.SayNo(fmt.Sprintf("it is in %s, but %s", f.Then.State, stage))
+		case bound && reached.Clears() && f.Then.State != Clearing && f.Then.State != Failed:
+			return machine.SayNo(fmt.Sprintf("it is in %s, but the attempt is being cleared away", f.Then.State))
+		case f.Then.State == Clearing && !reached.Clears() && f.Marks.Stage() != NoStage && !f.Object.AsksForScratch():
+			return machine.SayNo("it is in Clearing, but nobody asks for the attempt to be cleared away")
 		}
 		return machine.SayYes("")
 	}),

@@ -56,7 +56,7 @@ func check(t *testing.T, rows map[string]answers) {
 
 // every are all guards that a table may ask.
 var every = []machine.Guard[Facts]{
-	IsPaused, IsDeleting, OwnerIsSet, StageFits, InputsAreFrozen, IsInitialized, IsFinished, WorkSucceeds,
+	IsPaused, IsDeleting, OwnerIsSet, StageFits, RemovalIsOver, ClearingGoesOn, InputsAreFrozen, IsInitialized, IsFinished, WorkSucceeds,
 	InfrastructureIsReady, EndpointIsValid, HooksAreMet, InputsAreResolved, PayloadStands, MachinesAreProvisioned, BootstrapIsKept, APIAnswers,
 	BootstrapIsComplete, NodesAreReady, EtcdIsAlone, BootstrapIsGone,
 	GuestIsHealthy, UpgradeIsWanted, ScaleIsWanted, RemediationIsNeeded, UpgradeIsDone, ScaleIsDone, RemediationIsDone,
@@ -112,14 +112,20 @@ func TestGuards_of_the_way_there(t *testing.T) {
 		"PayloadStands/it ends, and was used":          {PayloadStands, with(booting, func(f *Facts) { f.Payload.Ending = true }), machine.Yes, ""},
 		"PayloadStands/it ends, and was not":           {PayloadStands, with(waiting, func(f *Facts) { f.Payload = Payload{Roles: three, Ending: true} }), machine.No, "end before"},
 		"PayloadStands/it ends, and a master was made": {PayloadStands, with(waiting, func(f *Facts) { f.Payload, f.Provisioned = Payload{Roles: three, Ending: true}, some }), machine.Yes, ""},
-		"PayloadStands/it ends, nobody looked":         {PayloadStands, with(waiting, func(f *Facts) { f.Payload, f.Bootstrap.Known = Payload{Roles: three, Ending: true}, false }), machine.Unknown, ""},
-		"MachinesAreProvisioned/yes":                   {MachinesAreProvisioned, booting, machine.Yes, ""},
-		"MachinesAreProvisioned/no bootstrap":          {MachinesAreProvisioned, waiting, machine.No, "no bootstrap Machine"},
-		"MachinesAreProvisioned/bootstrap alone":       {MachinesAreProvisioned, with(booting, func(f *Facts) { f.Provisioned = some }), machine.No, "1 of 3"},
-		"MachinesAreProvisioned/not it":                {MachinesAreProvisioned, with(booting, func(f *Facts) { f.Bootstrap.Provisioned = false }), machine.No, "the bootstrap Machine"},
-		"APIAnswers/yes":                               {APIAnswers, booting, machine.Yes, ""},
-		"APIAnswers/not asked":                         {APIAnswers, waiting, machine.Unknown, "not been asked"},
-		"APIAnswers/unreachable is unknown":            {APIAnswers, with(waiting, func(f *Facts) { f.Guest.APIProblem = "refused" }), machine.Unknown, "refused"},
+		"PayloadStands/it ends, and no Machine came of the intention": {PayloadStands, with(waiting, func(f *Facts) {
+			f.Payload, f.Marks = Payload{Roles: three, Ending: true}, Marks{Inputs: "d1", Bootstrap: Intended}
+		}), machine.No, "end before"},
+		"PayloadStands/it ends, and a master waits for infrastructure": {PayloadStands, with(waiting, func(f *Facts) {
+			f.Payload, f.Counts = Payload{Roles: three, Ending: true}, Counts{Known: true, Replicas: 1}
+		}), machine.Yes, ""},
+		"PayloadStands/it ends, nobody looked":   {PayloadStands, with(waiting, func(f *Facts) { f.Payload, f.Bootstrap.Known = Payload{Roles: three, Ending: true}, false }), machine.Unknown, ""},
+		"MachinesAreProvisioned/yes":             {MachinesAreProvisioned, booting, machine.Yes, ""},
+		"MachinesAreProvisioned/no bootstrap":    {MachinesAreProvisioned, waiting, machine.No, "no bootstrap Machine"},
+		"MachinesAreProvisioned/bootstrap alone": {MachinesAreProvisioned, with(booting, func(f *Facts) { f.Provisioned = some }), machine.No, "1 of 3"},
+		"MachinesAreProvisioned/not it":          {MachinesAreProvisioned, with(booting, func(f *Facts) { f.Bootstrap.Provisioned = false }), machine.No, "the bootstrap Machine"},
+		"APIAnswers/yes":                         {APIAnswers, booting, machine.Yes, ""},
+		"APIAnswers/not asked":                   {APIAnswers, waiting, machine.Unknown, "not been asked"},
+		"APIAnswers/unreachable is unknown":      {APIAnswers, with(waiting, func(f *Facts) { f.Guest.APIProblem = "refused" }), machine.Unknown, "refused"},
 	})
 	if held := hooked(Hook{Phase: PreBootstrapRemoval, Condition: "A"}, Hook{Phase: PreBootstrapRemoval, Condition: "B", Over: true}, Hook{Phase: PreBootstrapRemoval, Condition: "C", Met: true},
 		Hook{Phase: PostInfrastructure, Condition: "D"}).Held(); len(held) != 1 || held[0] != "A" {
@@ -133,31 +139,40 @@ func TestGuards_of_the_bootstrap(t *testing.T) {
 		return with(booting, func(f *Facts) { f.Guest.Nodes.Done, f.Object.Replicas = ready, replicas })
 	}
 	check(t, map[string]answers{
-		"BootstrapIsKept/none was made":            {BootstrapIsKept, waiting, machine.Yes, ""},
-		"BootstrapIsKept/intended":                 {BootstrapIsKept, with(waiting, func(f *Facts) { f.Marks = Marks{Inputs: "d1", Bootstrap: Intended} }), machine.Yes, ""},
-		"BootstrapIsKept/it is there":              {BootstrapIsKept, booting, machine.Yes, ""},
-		"BootstrapIsKept/gone":                     {BootstrapIsKept, gone(booting), machine.No, "from-scratch"},
-		"BootstrapIsKept/another in its place":     {BootstrapIsKept, with(booting, func(f *Facts) { f.Bootstrap.UID = "u2" }), machine.No, "gone"},
-		"BootstrapIsKept/only the status tells":    {BootstrapIsKept, gone(with(booting, func(f *Facts) { f.Noted, f.Marks = f.Marks, Marks{} })), machine.No, "gone"},
-		"BootstrapIsKept/gone before the API":      {BootstrapIsKept, gone(with(booting, func(f *Facts) { f.Marks.Initialized, f.Guest = false, Guest{} })), machine.No, "gone"},
-		"BootstrapIsKept/gone, the API is late":    {BootstrapIsKept, gone(with(alone, func(f *Facts) { f.Marks.Initialized = false })), machine.Yes, "does without"},
-		"BootstrapIsKept/gone, and nobody knows":   {BootstrapIsKept, gone(with(booting, func(f *Facts) { f.Guest = Guest{APIProblem: "refused"} })), machine.Unknown, "not known"},
-		"BootstrapIsKept/gone, and not needed":     {BootstrapIsKept, gone(alone), machine.Yes, "does without"},
-		"BootstrapIsKept/finished":                 {BootstrapIsKept, gone(with(booting, func(f *Facts) { f.Marks.Finished = true })), machine.Yes, ""},
-		"BootstrapIsKept/Machines were not listed": {BootstrapIsKept, with(booting, func(f *Facts) { f.Bootstrap.Known = false }), machine.Unknown, ""},
-		"BootstrapIsComplete/no":                   {BootstrapIsComplete, booting, machine.No, "does not say complete"},
-		"BootstrapIsComplete/yes":                  {BootstrapIsComplete, alone, machine.Yes, ""},
-		"BootstrapIsComplete/unreachable":          {BootstrapIsComplete, with(alone, func(f *Facts) { f.Guest.Known, f.Guest.APIProblem = false, "refused" }), machine.Unknown, "refused"},
-		"NodesAreReady/1 of 3":                     {NodesAreReady, nodes(1, 3), machine.No, "2 are needed"},
-		"NodesAreReady/2 of 3":                     {NodesAreReady, nodes(2, 3), machine.Yes, ""},
-		"NodesAreReady/2 of 5":                     {NodesAreReady, nodes(2, 5), machine.No, "3 are needed"},
-		"NodesAreReady/1 of 1":                     {NodesAreReady, nodes(1, 1), machine.Yes, ""},
-		"NodesAreReady/0 of 1":                     {NodesAreReady, nodes(0, 1), machine.No, ""},
-		"NodesAreReady/of nobody knows how many":   {NodesAreReady, nodes(3, 0), machine.Unknown, ""},
-		"EtcdIsAlone/no":                           {EtcdIsAlone, booting, machine.No, "member"},
-		"EtcdIsAlone/yes":                          {EtcdIsAlone, alone, machine.Yes, ""},
-		"BootstrapIsGone/nobody looked":            {BootstrapIsGone, alone, machine.Unknown, ""},
-		"BootstrapIsGone/some of it is left":       {BootstrapIsGone, with(alone, func(f *Facts) { f.Bootstrap.Removal = some }), machine.No, "not x"},
+		"BootstrapIsKept/none was made":        {BootstrapIsKept, waiting, machine.Yes, ""},
+		"BootstrapIsKept/intended":             {BootstrapIsKept, with(waiting, func(f *Facts) { f.Marks = Marks{Inputs: "d1", Bootstrap: Intended} }), machine.Yes, ""},
+		"BootstrapIsKept/it is there":          {BootstrapIsKept, booting, machine.Yes, ""},
+		"BootstrapIsKept/gone":                 {BootstrapIsKept, gone(booting), machine.No, "from-scratch"},
+		"BootstrapIsKept/another in its place": {BootstrapIsKept, with(booting, func(f *Facts) { f.Bootstrap.UID = "u2" }), machine.No, "gone"},
+		"BootstrapIsKept/it has moved, and has another UID": {BootstrapIsKept, with(booting, func(f *Facts) {
+			f.Bootstrap.UID, f.Bootstrap.Attempt = "u2", f.AttemptID()
+		}), machine.Yes, ""},
+		"BootstrapIsKept/another one of an attempt before": {BootstrapIsKept, with(booting, func(f *Facts) {
+			f.Bootstrap.UID, f.Bootstrap.Attempt, f.Object.Served = "u2", f.AttemptID(), "r"
+		}), machine.No, "gone"},
+		"BootstrapIsKept/the attempt is cleared away":   {BootstrapIsKept, gone(with(booting, func(f *Facts) { f.Marks.Clearing = "r" })), machine.Yes, ""},
+		"BootstrapIsKept/it cannot be read":             {BootstrapIsKept, with(booting, func(f *Facts) { f.Bootstrap = Bootstrap{Problem: "no right"} }), machine.Unknown, "no right"},
+		"BootstrapIsKept/only the status tells":         {BootstrapIsKept, gone(with(booting, func(f *Facts) { f.Noted, f.Marks = f.Marks, Marks{} })), machine.No, "gone"},
+		"BootstrapIsKept/gone before the API":           {BootstrapIsKept, gone(with(booting, func(f *Facts) { f.Marks.Initialized, f.Guest = false, Guest{} })), machine.No, "gone"},
+		"BootstrapIsKept/gone, the API is late":         {BootstrapIsKept, gone(with(alone, func(f *Facts) { f.Marks.Initialized = false })), machine.Yes, "does without"},
+		"BootstrapIsKept/gone, and nobody knows":        {BootstrapIsKept, gone(with(booting, func(f *Facts) { f.Guest = Guest{APIProblem: "refused"} })), machine.Unknown, "not known"},
+		"BootstrapIsKept/gone, and not needed":          {BootstrapIsKept, gone(alone), machine.Yes, "does without"},
+		"BootstrapIsKept/finished":                      {BootstrapIsKept, gone(with(booting, func(f *Facts) { f.Marks.Finished = true })), machine.Yes, ""},
+		"BootstrapIsKept/Machines were not listed":      {BootstrapIsKept, with(booting, func(f *Facts) { f.Bootstrap.Known = false }), machine.Unknown, ""},
+		"BootstrapIsComplete/no":                        {BootstrapIsComplete, booting, machine.No, "does not say complete"},
+		"BootstrapIsComplete/yes":                       {BootstrapIsComplete, alone, machine.Yes, ""},
+		"BootstrapIsComplete/unreachable":               {BootstrapIsComplete, with(alone, func(f *Facts) { f.Guest.Known, f.Guest.APIProblem = false, "refused" }), machine.Unknown, "refused"},
+		"NodesAreReady/1 of 3":                          {NodesAreReady, nodes(1, 3), machine.No, "2 are needed"},
+		"NodesAreReady/2 of 3":                          {NodesAreReady, nodes(2, 3), machine.Yes, ""},
+		"NodesAreReady/2 of 5":                          {NodesAreReady, nodes(2, 5), machine.No, "3 are needed"},
+		"NodesAreReady/1 is asked for, and 5 are there": {NodesAreReady, with(nodes(1, 1), func(f *Facts) { f.Counts.Replicas = 5 }), machine.No, "3 are needed"},
+		"NodesAreReady/1 of 1":                          {NodesAreReady, nodes(1, 1), machine.Yes, ""},
+		"NodesAreReady/0 of 1":                          {NodesAreReady, nodes(0, 1), machine.No, ""},
+		"NodesAreReady/of nobody knows how many":        {NodesAreReady, nodes(3, 0), machine.Unknown, ""},
+		"EtcdIsAlone/no":                                {EtcdIsAlone, booting, machine.No, "member"},
+		"EtcdIsAlone/yes":                               {EtcdIsAlone, alone, machine.Yes, ""},
+		"BootstrapIsGone/nobody looked":                 {BootstrapIsGone, alone, machine.Unknown, ""},
+		"BootstrapIsGone/some of it is left":            {BootstrapIsGone, with(alone, func(f *Facts) { f.Bootstrap.Removal = some }), machine.No, "not x"},
 		"BootstrapIsGone/left, since a hook holds": {BootstrapIsGone, with(alone, func(f *Facts) {
 			f.Bootstrap.Removal, f.Hooks = some, []Hook{{Phase: PreBootstrapRemoval, Condition: "A"}}
 		}), machine.No, "lacks condition A"},

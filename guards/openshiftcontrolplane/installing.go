@@ -87,7 +87,7 @@ var InputsAreResolved = guard{
 // PayloadStands asks whether machines can be started with what was made for them.
 var PayloadStands = guard{
 	Name: "PayloadStands",
-	Doc:  "The Ignition configs of the three roles are there and valid, and they last until the bootstrap has to be over, or a Machine was made with them.",
+	Doc:  "The Ignition configs of the three roles are there and valid, and they last until the bootstrap has to be over, or a Machine is there that was made with them.",
 	Ask: seen(func(f Facts) machine.Answer {
 		answer := of(f.Payload.Roles, "Ignition configs are valid")
 		switch {
@@ -95,11 +95,17 @@ var PayloadStands = guard{
 			return answer
 		case !f.Bootstrap.Known || !f.Provisioned.Known:
 			return machine.SayUnknown("it is not known yet whether a Machine was made with the payload, which would end too soon")
-		case f.Bootstrap.UID == "" && f.Reached().Bootstrap == "" && f.Provisioned.Done == 0:
+		case f.isUnused():
 			return machine.SayNo("the payload would end before the bootstrap has to be over, and no Machine was made with it")
 		}
 		return answer
 	}),
+}
+
+// isUnused says that no Machine is there, nor was, that the payload was made for.
+func (f Facts) isUnused() bool {
+	mark := f.Reached().Bootstrap
+	return f.Bootstrap.UID == "" && (mark == "" || mark == Intended) && f.Provisioned.Done == 0 && f.Counts.Replicas == 0
 }
 
 // MachinesAreProvisioned asks whether the bootstrap machine and all of the control plane have their infrastructure.
@@ -109,7 +115,7 @@ var MachinesAreProvisioned = guard{
 	Ask: seen(func(f Facts) machine.Answer {
 		switch {
 		case !f.Bootstrap.Known:
-			return machine.SayUnknown("Machines have not been listed yet")
+			return machine.SayUnknown(f.Bootstrap.unknown())
 		case f.Bootstrap.UID == "":
 			return machine.SayNo("there is no bootstrap Machine yet")
 		case !f.Bootstrap.Provisioned:
@@ -120,18 +126,20 @@ var MachinesAreProvisioned = guard{
 }
 
 // BootstrapIsKept asks whether the only bootstrap Machine that an attempt may have is there, or not made yet, or not needed any
-// more. One that is gone too soon ends the attempt.
+// more, or on its way out with the attempt. One that is gone too soon ends the attempt.
 var BootstrapIsKept = guard{
 	Name: "BootstrapIsKept",
-	Doc:  "The Machine whose UID the bootstrap mark has is there, or the mark has none yet, or the guest does without it.",
+	Doc:  "The Machine whose UID the bootstrap mark has is there, or one that says that it is of the same attempt, or the mark has none yet, or the guest does without it, or the attempt is being cleared away.",
 	Ask: seen(func(f Facts) machine.Answer {
 		marks := f.Reached()
 		switch {
-		case marks.Finished || marks.Bootstrap == "" || marks.Bootstrap == Intended:
+		case marks.Finished || marks.Bootstrap == "" || marks.Bootstrap == Intended || marks.Clears():
 			return machine.SayYes("")
 		case !f.Bootstrap.Known:
-			return machine.SayUnknown("Machines have not been listed yet")
+			return machine.SayUnknown(f.Bootstrap.unknown())
 		case f.Bootstrap.UID == marks.Bootstrap:
+			return machine.SayYes("")
+		case f.Bootstrap.UID != "" && f.Bootstrap.Attempt != "" && f.Bootstrap.Attempt == f.AttemptID(): // moved, or restored
 			return machine.SayYes("")
 		case !marks.Initialized && !f.Guest.API: // nothing answers that could do without it
 		case !f.Guest.Known:
@@ -141,6 +149,14 @@ var BootstrapIsKept = guard{
 		}
 		return machine.SayNo("the bootstrap Machine is gone before the bootstrap was finished, and there is no other one for this attempt: annotation capstan.openshift.io/retry with a new value that begins with from-scratch clears it away")
 	}),
+}
+
+// unknown is why nothing is known of it.
+func (b Bootstrap) unknown() string {
+	if b.Problem != "" {
+		return "the bootstrap Machine cannot be read: " + b.Problem
+	}
+	return "Machines have not been listed yet"
 }
 
 func doesWithout(f Facts) bool {
@@ -192,16 +208,17 @@ var BootstrapIsComplete = guard{
 // NodesAreReady asks whether the control plane can do without the bootstrap machine.
 var NodesAreReady = guard{
 	Name: "NodesAreReady",
-	Doc:  "More than half of the control-plane Machines that are asked for have a Node that is Ready.",
+	Doc:  "More than half of the control-plane Machines that are asked for, or are there, have a Node that is Ready.",
 	Ask: read(func(f Facts) machine.Answer {
-		nodes, quorum := f.Guest.Nodes, f.Object.Replicas/2+1
+		nodes, all := f.Guest.Nodes, max(f.Object.Replicas, f.Counts.Replicas) // a member that is asked for no more is one all the same
+		quorum := all/2 + 1
 		switch {
 		case !nodes.Known || f.Object.Replicas == 0:
 			return machine.SayUnknown("the Nodes of control-plane Machines are not known yet")
 		case nodes.Done < quorum:
-			return machine.SayNo(fmt.Sprintf("%d of %d Nodes of control-plane Machines are Ready, and %d are needed", nodes.Done, f.Object.Replicas, quorum))
+			return machine.SayNo(fmt.Sprintf("%d of %d Nodes of control-plane Machines are Ready, and %d are needed", nodes.Done, all, quorum))
 		}
-		return machine.SayYes(fmt.Sprintf("%d of %d Nodes of control-plane Machines are Ready", nodes.Done, f.Object.Replicas))
+		return machine.SayYes(fmt.Sprintf("%d of %d Nodes of control-plane Machines are Ready", nodes.Done, all))
 	}),
 }
 
@@ -217,6 +234,21 @@ var EtcdIsAlone = guard{
 	}),
 }
 
+// RemovalIsOver asks whether nothing is being taken away, neither a bootstrap nor an attempt.
+var RemovalIsOver = guard{
+	Name: "RemovalIsOver",
+	Doc:  "No mark says that the attempt is to be cleared away, and once the bootstrap is finished it is gone, or it is to stay.",
+	Ask: seen(func(f Facts) machine.Answer {
+		switch marks := f.Reached(); {
+		case marks.Finished:
+			return BootstrapIsGone.Answer(f)
+		case marks.Clears():
+			return machine.SayNo("the attempt is being cleared away")
+		}
+		return machine.SayYes("")
+	}),
+}
+
 // BootstrapIsGone asks whether nothing of the bootstrap Machine is left, or all of it is to stay.
 var BootstrapIsGone = guard{
 	Name: "BootstrapIsGone",
@@ -228,6 +260,9 @@ var BootstrapIsGone = guard{
 		answer := of(f.Bootstrap.Removal, "of the bootstrap's objects are gone")
 		if held := f.Held(); answer.Truth == machine.No && len(held) > 0 {
 			answer.Reason += fmt.Sprintf("; Cluster %s lacks condition %s, which holds the removal", f.Cluster.Name, few(held))
+		}
+		if answer.Truth == machine.No && f.Bootstrap.Problem != "" {
+			answer.Reason += "; the removal is refused: " + f.Bootstrap.Problem
 		}
 		return answer
 	}),

@@ -11,7 +11,13 @@ type Marks struct {
 	Bootstrap   string `yaml:"bootstrap"`
 	Initialized bool   `yaml:"initialized"`
 	Finished    bool   `yaml:"finished"`
+	// Clearing says that the attempt is being cleared away, by whose value of the retry annotation; empty for no. It is no stage, and
+	// counts for nothing once the bootstrap is finished.
+	Clearing string `yaml:"clearing"`
 }
+
+// Clears says that the attempt is being cleared away.
+func (m Marks) Clears() bool { return m.Clearing != "" && !m.Finished }
 
 // Stage is the highest of the marks, whichever of the lower ones are there.
 func (m Marks) Stage() Stage {
@@ -40,13 +46,25 @@ func (m Marks) Advance(others Marks) Marks {
 	}
 	m.Initialized = m.Initialized || others.Initialized
 	m.Finished = m.Finished || others.Finished
+	if m.Clearing == "" {
+		m.Clearing = others.Clearing
+	}
 	return m
 }
 
-// MayCreateBootstrap says whether a bootstrap Machine may be created: none was before, and nothing says that the guest's API has
-// answered. It is asked of marks that were read live.
+// MayCreateBootstrap says whether a bootstrap Machine may be created: none was before, nothing says that the guest's API has answered,
+// and the attempt is not being cleared away. It is asked of marks that were read live.
 func (m Marks) MayCreateBootstrap() bool {
-	return m.Inputs != "" && (m.Bootstrap == "" || m.Bootstrap == Intended) && !m.Initialized && !m.Finished
+	return m.Inputs != "" && (m.Bootstrap == "" || m.Bootstrap == Intended) && !m.Initialized && !m.Finished && m.Clearing == ""
+}
+
+// AttemptID tells attempts apart, by what is installed and what was cleared away before; empty while the inputs are not frozen.
+func (f Facts) AttemptID() string {
+	inputs := f.Reached().Inputs
+	if inputs == "" {
+		return ""
+	}
+	return Brief(inputs + " " + f.Object.Served)
 }
 
 // MayDeleteBootstrap says whether the bootstrap Machine may be deleted for its cluster's sake: the guest does without it. It is

@@ -51,16 +51,12 @@ var told = []struct {
 }
 
 // Conditions derives what people and other controllers are told of an OpenShiftControlPlane. Once the bootstrap is finished its payload
-// is gone, and IgnitionAvailable is left out: what was said before stays. No Machine is ever replaced for being out of date, so that
-// RollingOut is never True.
+// is gone, and IgnitionAvailable is of masters and workers. No Machine is ever replaced for being out of date, so that RollingOut is never
+// True.
 func Conditions(s phases.Snapshot) []phases.Condition {
 	var conditions []phases.Condition
 	facts := phases.Standing(s)
-	finished := facts.Reached().Finished
 	for _, one := range told {
-		if one.condition == IgnitionAvailable && finished {
-			continue
-		}
 		conditions = append(conditions, standing.Answered(one.condition, one.by.Answer(facts)))
 	}
 	is := machine.SayNo("")

@@ -66,11 +66,19 @@ func (l Look) sources(ctx context.Context, c, live client.Reader) (sources, erro
 	if err != nil {
 		return sources{}, err
 	}
-	if owner := metav1.GetControllerOf(secret); !found || owner == nil || owner.Kind != planeKind || owner.Name != plane {
+	of := &v1alpha1.OpenShiftControlPlane{}
+	known, err := get(ctx, c, client.ObjectKey{Namespace: l.Config.Namespace, Name: plane}, of)
+	if err != nil {
+		return sources{}, err
+	}
+	if owner := metav1.GetControllerOf(secret); !found || owner == nil || owner.Kind != planeKind || owner.Name != plane || known && owner.UID != of.UID {
 		return sources{missing: notMade(plane, l.Config.Spec.Role)}, nil
 	}
 	made := sources{secret: name, url: secret.Annotations[v1alpha1.PayloadURLAnnotation]}
-	if made.config, made.spoilt = payload.Unpacked(secret.Data); made.spoilt == nil && ignition.Fits(made.config) != nil {
+	if made.config, made.spoilt = payload.Unpacked(secret.Data); made.spoilt == nil && payload.Sum(made.config) != secret.Annotations[v1alpha1.PayloadSumAnnotation] {
+		return sources{missing: fmt.Sprintf("the Ignition config of Secret %s was altered, and %s %s has not given it back yet", name, planeKind, plane)}, nil
+	}
+	if made.spoilt == nil && ignition.Fits(made.config) != nil {
 		if made.stub, err = l.byStub(ctx, c, plane); err != nil {
 			return sources{}, err
 		}

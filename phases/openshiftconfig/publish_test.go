@@ -80,6 +80,7 @@ func made(role v1alpha1.Role, config string) *corev1.Secret {
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "fleet", Name: payload.SecretName("a", payload.Role(role)),
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: planeKind, Name: "a", UID: "p1", Controller: &yes}},
+			Annotations:     map[string]string{v1alpha1.PayloadSumAnnotation: payload.Sum([]byte(config))},
 		},
 		Data: data,
 	}
@@ -258,8 +259,8 @@ func TestPublishData_merges_what_the_spec_names(t *testing.T) {
 func TestPublishData_has_a_machine_fetch_what_fits_into_no_Secret(t *testing.T) {
 	large := `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/a","contents":{"source":"data:,` + strings.Repeat("a", 1<<20) + `"}}]}}`
 	uploaded := made(v1alpha1.MasterRole, large)
-	uploaded.Annotations = map[string]string{v1alpha1.PayloadURLAnnotation: "https://a.example.com/master.ign"}
-	plane := &v1alpha1.OpenShiftControlPlane{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "a"}}
+	uploaded.Annotations[v1alpha1.PayloadURLAnnotation] = "https://a.example.com/master.ign"
+	plane := &v1alpha1.OpenShiftControlPlane{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "a", UID: "p1"}}
 	byStub := plane.DeepCopy()
 	byStub.Spec.Ignition.Delivery = v1alpha1.StubDelivery
 
@@ -336,5 +337,19 @@ func TestObserve_asks_for_no_Secret_once_the_machine_was_started(t *testing.T) {
 	}
 	if err := w.client.Get(t.Context(), client.ObjectKey{Namespace: "fleet", Name: "a-0"}, &corev1.Secret{}); !apierrors.IsNotFound(err) {
 		t.Errorf("a Secret was written (%v)", err)
+	}
+}
+
+func TestPublishData_takes_no_payload_that_was_altered_or_is_another_control_planes(t *testing.T) {
+	altered := made(v1alpha1.MasterRole, pointer)
+	altered.Data[payload.ValueKey] = []byte(`{"ignition":{"version":"3.2.0"}}`)
+	former := &v1alpha1.OpenShiftControlPlane{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "a", UID: "p2"}}
+	for says, objects := range map[string][]client.Object{
+		"was altered": {altered}, "has not made": {made(v1alpha1.MasterRole, pointer), former},
+	} {
+		p := newWorld(t, same, objects...).look()
+		if f := p.Facts().Payload; !f.Known || f.There || !strings.Contains(f.Missing, says) {
+			t.Errorf("of a payload that %s it says %+v", says, f)
+		}
 	}
 }

@@ -69,19 +69,12 @@ func (l Look) Facts(now time.Time) guards.Facts {
 	}
 	spec := &l.Plane.Spec
 	f := guards.Facts{
-		Seen: true,
-		Object: guards.Object{
-			Namespace: l.Plane.Namespace, Name: l.Plane.Name, UID: string(l.Plane.UID),
-			Deleting: !l.Plane.DeletionTimestamp.IsZero(), Paused: isPaused(l.Plane), Retry: l.Plane.Annotations[v1alpha1.RetryAnnotation],
-			Retain: spec.BootstrapMachine.DeletePolicy == v1alpha1.Retain,
-		},
+		Seen:     true,
+		Object:   l.object(),
 		Cluster:  guards.Cluster{Known: true},
 		Marks:    MarksOf(l.Plane),
 		Noted:    noted(&l.Plane.Status),
 		Timeouts: timeouts(spec.Timeouts),
-	}
-	if spec.Replicas != nil {
-		f.Object.Replicas = int(*spec.Replicas)
 	}
 	if c := l.Cluster; c != nil {
 		f.Cluster = guards.Cluster{
@@ -91,6 +84,20 @@ func (l Look) Facts(now time.Time) guards.Facts {
 	}
 	f.Hooks = l.hooks(now)
 	return f
+}
+
+// object are the facts of the OpenShiftControlPlane itself.
+func (l Look) object() guards.Object {
+	o := guards.Object{
+		Namespace: l.Plane.Namespace, Name: l.Plane.Name, UID: string(l.Plane.UID),
+		Deleting: !l.Plane.DeletionTimestamp.IsZero(), Paused: isPaused(l.Plane),
+		Retry: l.Plane.Annotations[v1alpha1.RetryAnnotation], Served: servedMark.On(l.Plane),
+		Retain: l.Plane.Spec.BootstrapMachine.DeletePolicy == v1alpha1.Retain,
+	}
+	if l.Plane.Spec.Replicas != nil {
+		o.Replicas = int(*l.Plane.Spec.Replicas)
+	}
+	return o
 }
 
 func is(value *bool) bool { return value != nil && *value }
@@ -117,7 +124,7 @@ func noted(status *v1alpha1.OpenShiftControlPlaneStatus) guards.Marks {
 }
 
 // hooks are the conditions that are waited for. The time of one before the removal counts from when the bootstrap was complete; as
-// long as nobody knows when that was, it has not passed.
+// long as nobody knows when that was, it has not passed. One without a time has that of the state, which the removal outlasts.
 func (l Look) hooks(now time.Time) []guards.Hook {
 	var hooks []guards.Hook
 	for _, h := range l.Plane.Spec.Hooks {
@@ -128,8 +135,13 @@ func (l Look) hooks(now time.Time) []guards.Hook {
 		if h.TimeoutSeconds != nil {
 			hook.Timeout = time.Duration(*h.TimeoutSeconds) * time.Second
 		}
-		if b := l.Plane.Status.Bootstrap; b != nil && b.CompletedAt != nil && hook.Timeout > 0 {
-			hook.Over = !now.Before(b.CompletedAt.Add(hook.Timeout))
+		if hook.Phase == guards.PreBootstrapRemoval {
+			if hook.Timeout == 0 {
+				hook.Timeout = guards.RemovalPatience
+			}
+			if b := l.Plane.Status.Bootstrap; b != nil && b.CompletedAt != nil {
+				hook.Over = !now.Before(b.CompletedAt.Add(hook.Timeout))
+			}
 		}
 		hooks = append(hooks, hook)
 	}

@@ -1,15 +1,19 @@
 package openshiftcontrolplane
 
 import (
+	"context"
+	"errors"
 	"reflect"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
@@ -119,23 +123,24 @@ func TestLook_tells_facts(t *testing.T) {
 func TestLook_counts_the_time_of_hooks_from_when_the_bootstrap_was_complete(t *testing.T) {
 	p := asked()
 	p.Spec.Hooks = []v1alpha1.Hook{
-		{Phase: v1alpha1.PostInfrastructure, ConditionType: "DNSReady"},
+		{Phase: v1alpha1.PostInfrastructure, ConditionType: "DNSReady", TimeoutSeconds: one(int32(60))},
 		{Phase: v1alpha1.PreBootstrapRemoval, ConditionType: "Audited", TimeoutSeconds: one(int32(60))},
 		{Phase: v1alpha1.PreBootstrapRemoval, ConditionType: "Never"},
 	}
 	for name, row := range map[string]struct {
-		complete *metav1.Time
-		over     bool
+		complete   *metav1.Time
+		over, both bool
 	}{
-		"nobody knows when": {nil, false},
-		"too early":         {&metav1.Time{Time: noon.Add(-59 * time.Second)}, false},
-		"it has passed":     {&metav1.Time{Time: noon.Add(-time.Minute)}, true},
+		"nobody knows when":                  {nil, false, false},
+		"too early":                          {&metav1.Time{Time: noon.Add(-59 * time.Second)}, false, false},
+		"it has passed":                      {&metav1.Time{Time: noon.Add(-time.Minute)}, true, false},
+		"that of one without has passed too": {&metav1.Time{Time: noon.Add(-guards.RemovalPatience)}, true, true},
 	} {
 		p.Status.Bootstrap = &v1alpha1.BootstrapStatus{CompletedAt: row.complete}
 		want := []guards.Hook{
-			{Phase: guards.PostInfrastructure, Condition: "DNSReady", Met: true},
+			{Phase: guards.PostInfrastructure, Condition: "DNSReady", Met: true, Timeout: time.Minute},
 			{Phase: guards.PreBootstrapRemoval, Condition: "Audited", Timeout: time.Minute, Over: row.over},
-			{Phase: guards.PreBootstrapRemoval, Condition: "Never"},
+			{Phase: guards.PreBootstrapRemoval, Condition: "Never", Timeout: guards.RemovalPatience, Over: row.both},
 		}
 		if got := (Look{Plane: p, Cluster: owner()}).Facts(noon).Hooks; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v", name, got)
@@ -172,6 +177,86 @@ func TestMarking_only_advances_and_tells_what_stands(t *testing.T) {
 	if err := m.Clear(t.Context()); err == nil {
 		t.Error("a finished bootstrap was taken back")
 	}
+	if _, err := m.Clearing(t.Context()); err == nil {
+		t.Error("a finished bootstrap is to be cleared away")
+	}
+}
+
+func TestMarking_says_that_an_attempt_is_cleared_away_until_its_other_marks_are_gone_and_what_has_asked_for_it(t *testing.T) {
+	p := asked()
+	p.Annotations = map[string]string{v1alpha1.InputsMark: "d1", v1alpha1.BootstrapMark: "u1", v1alpha1.RetryAnnotation: "from-scratch-1"}
+	c := plane(t, p)
+	left := 0
+	stopped := errors.New("stopped")
+	watched := interceptor.NewClient(c.(client.WithWatch), interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, options ...client.PatchOption) error {
+			if left--; left < 0 {
+				return stopped
+			}
+			return c.Patch(ctx, o, patch, options...)
+		},
+	})
+	m := Marking{Client: watched, Live: c, Key: key, UID: "p1"}
+	left = 1
+	if marks, err := m.Clearing(t.Context()); err != nil || !marks.Clears() {
+		t.Fatalf("%+v, %v", marks, err)
+	}
+	for steps := 0; ; steps++ {
+		if steps > 6 {
+			t.Fatal("it never ends")
+		}
+		left = 1
+		if err := m.Clear(t.Context()); err == nil {
+			break
+		}
+		if stored, _, err := m.Read(t.Context()); err != nil || stored.Clearing == "" && stored.Stage() != guards.NoStage {
+			t.Fatalf("interrupted, there is %+v (%v)", stored, err)
+		}
+	}
+	stored, is, err := m.Read(t.Context())
+	if err != nil || stored != (guards.Marks{}) {
+		t.Errorf("cleared, there is %+v (%v)", stored, err)
+	}
+	if served := (Look{Plane: is}).Facts(noon).Object.Served; served != guards.Brief("from-scratch-1") {
+		t.Errorf("served is %q", served)
+	}
+	if marks, err := m.Clearing(t.Context()); err != nil || marks.Clears() {
+		t.Errorf("who was served is served again: %+v, %v", marks, err)
+	}
+}
+
+func TestMarking_takes_an_intention_back_of_which_nothing_came(t *testing.T) {
+	machine := func(owner types.UID) *clusterv1.Machine {
+		return &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "a-bootstrap", OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: v1alpha1.GroupVersion.String(), Kind: "OpenShiftControlPlane", Name: "a", UID: owner, Controller: one(true)},
+		}}}
+	}
+	for name, row := range map[string]struct {
+		mark    string
+		objects []client.Object
+		want    string
+	}{
+		"nothing came":      {guards.Intended, nil, ""},
+		"it came":           {guards.Intended, []client.Object{machine("p1")}, guards.Intended},
+		"another's":         {guards.Intended, []client.Object{machine("p2")}, ""},
+		"its UID is marked": {"u1", nil, "u1"},
+		"none is intended":  {"", nil, ""},
+	} {
+		p := asked()
+		p.Annotations = map[string]string{v1alpha1.InputsMark: "d1"}
+		if row.mark != "" {
+			p.Annotations[v1alpha1.BootstrapMark] = row.mark
+		}
+		c := plane(t, append(row.objects, p)...)
+		m := Marking{Client: c, Live: c, Key: key, UID: "p1"}
+		want := guards.Marks{Inputs: "d1", Bootstrap: row.want}
+		if got, err := m.Unintend(t.Context()); err != nil || got != want {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		if stored, _, _ := m.Read(t.Context()); stored != want {
+			t.Errorf("%s: stored is %+v", name, stored)
+		}
+	}
 }
 
 func TestMarking_refuses_another_object_of_the_name(t *testing.T) {
@@ -182,6 +267,9 @@ func TestMarking_refuses_another_object_of_the_name(t *testing.T) {
 	}
 	if err := m.Clear(t.Context()); err == nil {
 		t.Error("it was cleared")
+	}
+	if _, err := m.Clearing(t.Context()); err == nil {
+		t.Error("it was marked as one that is cleared away")
 	}
 	m = Marking{Client: c, Live: plane(t), Key: key, UID: "p1"}
 	if _, err := m.Advance(t.Context(), guards.Marks{Inputs: "d1"}); err == nil {

@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
+	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/records"
 )
 
@@ -17,6 +20,8 @@ const (
 	bootstrapMark   = records.Mark(v1alpha1.BootstrapMark)
 	initializedMark = records.Mark(v1alpha1.InitializedMark)
 	finishedMark    = records.Mark(v1alpha1.BootstrapFinishedMark)
+	clearingMark    = records.Mark(v1alpha1.ClearingMark)
+	servedMark      = records.Mark(v1alpha1.ServedMark)
 )
 
 // set is the value of a mark that is there or not.
@@ -30,6 +35,7 @@ func MarksOf(object client.Object) guards.Marks {
 	_, finished := annotations[v1alpha1.BootstrapFinishedMark]
 	return guards.Marks{
 		Inputs: inputsMark.On(object), Bootstrap: bootstrapMark.On(object), Initialized: initialized, Finished: finished,
+		Clearing: clearingMark.On(object),
 	}
 }
 
@@ -90,20 +96,68 @@ func word(is bool) string {
 	return ""
 }
 
+// Clearing marks that the attempt is cleared away, if somebody asks for that who was not served yet, and returns the marks as they are
+// then, when the API server has that. It fails once the bootstrap is finished.
+func (m Marking) Clearing(ctx context.Context) (guards.Marks, error) {
+	now, plane, err := m.Read(ctx)
+	switch {
+	case err != nil:
+		return now, err
+	case now.Finished:
+		return now, m.isFinished()
+	case now.Clearing != "" || !(Look{Plane: plane}).object().AsksForScratch():
+		return now, nil
+	}
+	err = clearingMark.Set(ctx, m.Client, plane, guards.Brief(plane.Annotations[v1alpha1.RetryAnnotation]))
+	return MarksOf(plane), err
+}
+
 // Clear takes off the marks of an attempt of which nothing is left, the highest first, so that what is left of them when it is
-// interrupted is what an attempt has that came less far. It fails once the bootstrap is finished: that is never taken back.
+// interrupted is what an attempt has that came less far. That it is being cleared away goes last, when it is noted what has asked for
+// it. It fails once the bootstrap is finished: that is never taken back.
 func (m Marking) Clear(ctx context.Context) error {
 	now, plane, err := m.Read(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if now.Finished {
-		return fmt.Errorf("clearing the marks of OpenShiftControlPlane %s: its bootstrap is finished", m.Key)
+	case now.Finished:
+		return m.isFinished()
 	}
 	for _, mark := range []records.Mark{initializedMark, bootstrapMark, inputsMark} {
 		if err := mark.Clear(ctx, m.Client, plane); err != nil {
 			return err
 		}
 	}
-	return nil
+	if now.Clearing != "" {
+		if err := servedMark.Set(ctx, m.Client, plane, machine.Shorten(now.Clearing, maxUID)); err != nil {
+			return err
+		}
+	}
+	return clearingMark.Clear(ctx, m.Client, plane)
+}
+
+func (m Marking) isFinished() error {
+	return fmt.Errorf("clearing the marks of OpenShiftControlPlane %s: its bootstrap is finished", m.Key)
+}
+
+// Unintend takes back that a bootstrap Machine is intended, where the API server itself has no Machine of the OpenShiftControlPlane's: what
+// one would be started with may be made anew then. It returns the marks as they are then; whoever was about to create the Machine finds
+// that it is not intended any more.
+func (m Marking) Unintend(ctx context.Context) (guards.Marks, error) {
+	now, plane, err := m.Read(ctx)
+	if err != nil || now.Bootstrap != guards.Intended {
+		return now, err
+	}
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(clusterv1.GroupVersion.WithKind("MachineList"))
+	if err := m.Live.List(ctx, list, client.InNamespace(m.Key.Namespace)); err != nil {
+		return now, fmt.Errorf("looking for Machines of OpenShiftControlPlane %s: %w", m.Key, err)
+	}
+	for i := range list.Items {
+		if metav1.IsControlledBy(&list.Items[i], plane) {
+			return now, nil
+		}
+	}
+	err = bootstrapMark.Clear(ctx, m.Client, plane)
+	return MarksOf(plane), err
 }

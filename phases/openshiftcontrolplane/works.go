@@ -34,7 +34,8 @@ type Works interface {
 	ScaleMachines(context.Context) (machine.Result, error)
 	ReplaceMachine(context.Context) (machine.Result, error)
 
-	// ClearAttempt takes the marks off last, when all else is gone.
+	// ClearAttempt writes the mark that the attempt is cleared away before it deletes anything, and takes the marks off last, when all
+	// else is gone.
 	ClearAttempt(context.Context) (machine.Result, error)
 	DeleteCluster(context.Context) (machine.Result, error)
 }
@@ -110,7 +111,7 @@ var (
 
 // The works that take something down.
 var (
-	ClearAttempt = work("ClearAttempt", "deletes what the attempt has made, and takes the marks off last. Deletes: Machines, OpenShiftConfigs, infrastructure machines, payload, certificates and kubeconfig of the attempt, and the Job of an installer with its ServiceAccount, Role and RoleBinding.",
+	ClearAttempt = work("ClearAttempt", "writes the mark that the attempt is cleared away, from which on nothing goes on with it, deletes what the attempt has made, takes the marks off last, and notes which value of the annotation has asked for it. Deletes: Machines, OpenShiftConfigs, infrastructure machines, payload, certificates and kubeconfig of the attempt, and the Job of an installer with its ServiceAccount, Role and RoleBinding.",
 		Works.ClearAttempt, "Machine", "OpenShiftConfig", "infrastructure machines", "Secret", "Job", "ServiceAccount", "Role", "RoleBinding", "annotations of OpenShiftControlPlane")
 	DeleteCluster = effect("DeleteCluster", "waits until all workers are gone, whoever made them; then deletes the control-plane Machines, the bootstrap, what was half made, and Secrets, and takes the finalizer off last. Deletes: Machines, OpenShiftConfigs, infrastructure machines and Secrets of the cluster, and the Job of an installer with its ServiceAccount, Role and RoleBinding.",
 		Works.DeleteCluster, "Machine", "OpenShiftConfig", "infrastructure machines", "Secret", "Job", "ServiceAccount", "Role", "RoleBinding", "finalizers of OpenShiftControlPlane")

@@ -3,6 +3,8 @@ package payload
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -45,6 +47,12 @@ func SecretName(controlPlane string, role Role) string {
 
 // KeysName is the name of the Secret with what the payload of an OpenShiftControlPlane is sealed with. It dies with the bootstrap's.
 func KeysName(controlPlane string) string { return controlPlane + "-ignition-keys" }
+
+// Sum tells configs apart, in hex: it is noted beside each, so that one that was altered is known.
+func Sum(config []byte) string {
+	sum := sha256.Sum256(config)
+	return hex.EncodeToString(sum[:])
+}
 
 // Of is the config of a role.
 func (p Payload) Of(role Role) []byte {

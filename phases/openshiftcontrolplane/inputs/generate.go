@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/cluster-api/util/secret"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
@@ -51,8 +50,8 @@ func (s *Seen) GenerateIgnition(ctx context.Context) (machine.Result, error) {
 	} else {
 		result, err = s.inProcess(ctx, in, was, mayMake)
 	}
-	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		return machine.Result{LookAgain: soon}, nil // somebody else has written at the same time
+	if isRaced(err) {
+		return machine.Result{LookAgain: soon}, nil
 	}
 	return result, err
 }
@@ -79,12 +78,19 @@ func (s *Seen) frozenInputs(ctx context.Context) (*payload.Inputs, error) {
 // mayMake says that no Machine was made with a payload yet, so that it does not have to be the same as before: by the marks as the
 // API server has them, and as the status has kept them.
 func (s *Seen) mayMake(ctx context.Context) (bool, error) {
-	marks, _, err := s.marking().Read(ctx)
+	look := func(ctx context.Context) (guards.Marks, error) {
+		marks, _, err := s.marking().Read(ctx)
+		return marks, err
+	}
+	if s.facts.Payload.Ending { // one that is intended was not made in time
+		look = s.marking().Unintend
+	}
+	marks, err := look(ctx)
 	if err != nil {
 		return false, err
 	}
 	marks = marks.Advance(s.facts.Noted)
-	return marks.Bootstrap == "" && !marks.Initialized && !marks.Finished && s.facts.Bootstrap.UID == "", nil
+	return !marks.Clears() && marks.Bootstrap == "" && !marks.Initialized && !marks.Finished && s.facts.Bootstrap.UID == "", nil
 }
 
 // mayRemake says that a payload would end too soon, and is to be made anew. ends is when the one ends that is there now: one that was made
@@ -109,7 +115,7 @@ func (s *Seen) inProcess(ctx context.Context, in *payload.Inputs, was held, mayM
 	if err != nil {
 		return machine.Result{}, fmt.Errorf("making the payload: %w", err)
 	}
-	sum, name := sumOf(slices.Concat(made.Bootstrap, made.Master, made.Worker)), payload.KeysName(s.look.Plane.Name)
+	sum, name := payload.Sum(slices.Concat(made.Bootstrap, made.Master, made.Worker)), payload.KeysName(s.look.Plane.Name)
 	if had := was.annotation(name, v1alpha1.PayloadSumAnnotation); !mayMake && sum != had {
 		return machine.Result{}, LostError{What: "what is made now is not what was made before: the release image, the endpoint, or the name of the machine-config server is another"}
 	}
@@ -134,7 +140,7 @@ func (s *Seen) store(ctx context.Context, was held, made payload.Payload, ends t
 		if err := s.keep(ctx, was, payload.SecretName(s.look.Plane.Name, role), data, map[string]string{
 			v1alpha1.PayloadInputsAnnotation:   s.frozen(),
 			v1alpha1.PayloadNotAfterAnnotation: ends.UTC().Format(time.RFC3339),
-			v1alpha1.PayloadSumAnnotation:      sumOf(config),
+			v1alpha1.PayloadSumAnnotation:      payload.Sum(config),
 			v1alpha1.PayloadVersionsAnnotation: s.versionsSum,
 			v1alpha1.PayloadPlatformAnnotation: s.facts.Cluster.Platform,
 		}); err != nil {

@@ -185,15 +185,27 @@ func TestGenerateIgnition_makes_anew_what_would_end_too_soon_while_no_Machine_ex
 	for name, row := range map[string]struct {
 		change func(*bench)
 		facts  func(*guards.Facts)
-		remade bool
+		// remade says that it is, stands that it stands then.
+		remade, stands bool
 	}{
-		"no Machine": {func(*bench) {}, func(*guards.Facts) {}, true},
+		"no Machine": {func(*bench) {}, func(*guards.Facts) {}, true, true},
 		"one was intended": {func(b *bench) {
 			edit(b, asked(), "a", func(p *v1alpha1.OpenShiftControlPlane) {
 				p.Annotations[v1alpha1.BootstrapMark] = v1alpha1.BootstrapIntended
 			})
-		}, func(*guards.Facts) {}, false},
-		"one is there": {func(*bench) {}, func(f *guards.Facts) { f.Bootstrap.UID = "m1" }, false},
+		}, func(*guards.Facts) {}, true, true},
+		"one was intended, and no list shows it yet": {func(b *bench) {
+			edit(b, asked(), "a", func(p *v1alpha1.OpenShiftControlPlane) {
+				p.Annotations[v1alpha1.BootstrapMark] = v1alpha1.BootstrapIntended
+			})
+			b.add(&clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "a-bootstrap", OwnerReferences: []metav1.OwnerReference{
+				*metav1.NewControllerRef(asked(), v1alpha1.GroupVersion.WithKind("OpenShiftControlPlane")),
+			}}})
+		}, func(*guards.Facts) {}, false, false},
+		"the attempt is cleared away": {func(b *bench) {
+			edit(b, asked(), "a", func(p *v1alpha1.OpenShiftControlPlane) { p.Annotations[v1alpha1.ClearingMark] = "r" })
+		}, func(*guards.Facts) {}, false, false},
+		"one is there": {func(*bench) {}, func(f *guards.Facts) { f.Bootstrap.UID = "m1" }, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := installed(t)
@@ -212,8 +224,8 @@ func TestGenerateIgnition_makes_anew_what_would_end_too_soon_while_no_Machine_ex
 			}
 			answer, err := b.generate()
 			must(t, err)
-			if answer.Truth != machine.Yes {
-				t.Errorf("it does not stand: %s", answer.Reason)
+			if stands := answer.Truth == machine.Yes; stands != row.stands {
+				t.Errorf("it stands: %t (%s)", stands, answer.Reason)
 			}
 			after := b.secret("a-ignition-bootstrap")
 			if remade := !reflect.DeepEqual(after.Data, before["a-ignition-bootstrap"].Data); remade != row.remade {
@@ -289,13 +301,13 @@ func TestGenerateIgnition_an_authority_without_its_key_is_named(t *testing.T) {
 	}
 }
 
-func TestPayload_is_not_looked_at_once_the_bootstrap_is_finished(t *testing.T) {
+func TestPayload_is_not_read_once_the_bootstrap_is_finished(t *testing.T) {
 	b := installed(t)
 	b.change = func(f *guards.Facts) { f.Marks.Finished = true }
 	b.remove(made("a-ignition-bootstrap", nil))
 	b.restart(b.live)
 	b.read = nil
-	if _, facts := b.see(); facts.Payload.Roles.Known {
+	if _, facts := b.see(); !facts.Payload.Roles.IsDone() || facts.Payload.Roles.Wanted != 2 || facts.Payload.Ending {
 		t.Errorf("it says %+v", facts.Payload)
 	}
 	if len(b.read) > 0 {

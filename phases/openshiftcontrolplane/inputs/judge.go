@@ -2,14 +2,13 @@ package inputs
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
@@ -27,12 +26,12 @@ type judged struct {
 	platform string
 }
 
-// seePayload fills in the facts. A payload is not looked at before its inputs are frozen, nor once the bootstrap is finished: its
-// Secret goes then.
+// seePayload fills in the facts. A payload is not looked at before its inputs are frozen, nor that of the bootstrap once that is
+// finished: its Secret goes then.
 func (s *Seen) seePayload(ctx context.Context) error {
 	marks := s.facts.Reached()
 	if marks.Finished {
-		return nil
+		return s.seeStubs(ctx)
 	}
 	tally := guards.Tally{Known: true, Wanted: len(payload.Roles)}
 	var ends time.Time
@@ -45,7 +44,7 @@ func (s *Seen) seePayload(ctx context.Context) error {
 			}
 		}
 		if found.wrong != "" {
-			tally.Missing = append(tally.Missing, fmt.Sprintf("that of role %s (Secret %s: %s)", role, payload.SecretName(s.look.Plane.Name, role), found.wrong))
+			tally.Missing = append(tally.Missing, s.missing(role, found.wrong))
 			continue
 		}
 		tally.Done++
@@ -62,6 +61,11 @@ func (s *Seen) seePayload(ctx context.Context) error {
 		s.facts.Payload.Ending = !payload.Outlives(ends, s.r.now().Add(s.untilBootstrapped()))
 	}
 	return nil
+}
+
+// missing is what is told of a role whose config is not right.
+func (s *Seen) missing(role payload.Role, wrong string) string {
+	return fmt.Sprintf("that of role %s (Secret %s: %s)", role, payload.SecretName(s.look.Plane.Name, role), wrong)
 }
 
 // untilBootstrapped is how long it may take from the payload to the end of the bootstrap.
@@ -97,29 +101,37 @@ func (s *Seen) judge(ctx context.Context, role payload.Role) (judged, error) {
 	return found, nil
 }
 
-// judgement is of a Secret as it was read.
-func (s *Seen) judgement(secret *corev1.Secret) judged {
+// judgementOf is of what the metadata of a Secret says.
+func (s *Seen) judgementOf(secret metav1.Object) judged {
+	notes := secret.GetAnnotations()
 	if !metav1.IsControlledBy(secret, s.look.Plane) {
 		return judged{wrong: "it is somebody else's; remove it, or name the OpenShiftControlPlane otherwise"}
 	}
-	if secret.Annotations[v1alpha1.PayloadInputsAnnotation] != s.frozen() {
+	if secret.GetLabels()[clusterv1.ClusterNameLabel] != s.look.Cluster.Name {
+		return judged{wrong: "it has lost the label of its Cluster"}
+	}
+	if notes[v1alpha1.PayloadInputsAnnotation] != s.frozen() {
 		return judged{wrong: "it is made of other inputs than the frozen ones"}
 	}
-	ends := timeOf(secret.Annotations[v1alpha1.PayloadNotAfterAnnotation])
+	ends := timeOf(notes[v1alpha1.PayloadNotAfterAnnotation])
 	if ends.IsZero() {
 		return judged{wrong: "annotation " + v1alpha1.PayloadNotAfterAnnotation + " is no time"}
+	}
+	return judged{notAfter: ends, platform: notes[v1alpha1.PayloadPlatformAnnotation]}
+}
+
+// judgement is of a Secret as it was read.
+func (s *Seen) judgement(secret *corev1.Secret) judged {
+	found := s.judgementOf(secret)
+	if found.wrong != "" {
+		return found
 	}
 	config, err := payload.Unpacked(secret.Data)
 	if err != nil {
 		return judged{wrong: err.Error()}
 	}
-	if sumOf(config) != secret.Annotations[v1alpha1.PayloadSumAnnotation] {
+	if payload.Sum(config) != secret.Annotations[v1alpha1.PayloadSumAnnotation] {
 		return judged{wrong: "it was altered"}
 	}
-	return judged{notAfter: ends, platform: secret.Annotations[v1alpha1.PayloadPlatformAnnotation]}
-}
-
-func sumOf(config []byte) string {
-	sum := sha256.Sum256(config)
-	return hex.EncodeToString(sum[:])
+	return found
 }

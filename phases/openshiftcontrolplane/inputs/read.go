@@ -46,7 +46,7 @@ func (s *Seen) seeInputs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.versionsSum = sumOf([]byte(secrets))
+	s.versionsSum = payload.Sum([]byte(secrets))
 	versions := fmt.Sprintf("%d %s %s", s.look.Plane.Generation, s.look.Cluster.Spec.ControlPlaneEndpoint, secrets)
 	whole := s.frozen() == ""
 	last := &s.memory.inputs

@@ -78,6 +78,8 @@ type Seen struct {
 	versionsSum string
 	// unread is why inputs or payload could not be read, nil if they were.
 	unread error
+	// stubs are what came of looking at what is left of the payload once the bootstrap is finished.
+	stubs map[payload.Role]judged
 }
 
 // See fills the facts of inputs and payload, and the platform of the Cluster. What cannot be read is not known, and the works of the

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -94,6 +95,7 @@ func (s *Seen) keep(ctx context.Context, was held, name string, data map[string]
 		secret.Annotations = map[string]string{}
 	}
 	maps.Copy(secret.Annotations, annotations)
+	metav1.SetMetaDataLabel(&secret.ObjectMeta, clusterv1.ClusterNameLabel, s.look.Cluster.Name) // by which it is watched, moved and taken down
 	if equality.Semantic.DeepEqual(before, secret) {
 		return nil
 	}
@@ -102,6 +104,9 @@ func (s *Seen) keep(ctx context.Context, was held, name string, data map[string]
 	}
 	return nil
 }
+
+// isRaced says that somebody else has written at the same time.
+func isRaced(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }
 
 // storedKeys are the keys that are stored already, and until when a payload is valid that is made with them: never, if it is to be
 // made anew. The cluster keeps its UUID.

@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/external"
-	"sigs.k8s.io/cluster-api/util"
 	"sigs.k8s.io/cluster-api/util/contract"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/phases/payload"
 )
 
@@ -107,15 +107,8 @@ func (s *Seen) ownTemplates(ctx context.Context) error {
 		if why != "" {
 			return fmt.Errorf("having Cluster %s own %s: %s", s.look.Cluster.Name, t, why)
 		}
-		owner := metav1.OwnerReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: s.look.Cluster.Name, UID: s.look.Cluster.UID}
-		owners := util.EnsureOwnerRef(found.GetOwnerReferences(), owner)
-		if util.HasExactOwnerRef(found.GetOwnerReferences(), owner) {
-			continue
-		}
-		before := found.DeepCopy()
-		found.SetOwnerReferences(owners)
-		if err := s.r.client.Patch(ctx, found, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-			return fmt.Errorf("having Cluster %s own %s: %w", s.look.Cluster.Name, t, err)
+		if err := phases.OwnTemplate(ctx, s.r.client, s.look.Cluster, found); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package joint
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +53,17 @@ func TestWaitsForHooks_looks_again_while_one_holds_the_removal(t *testing.T) {
 	p.facts.Hooks[0].Met = true
 	if result, _ := p.waitsForHooks(t.Context()); result != (machine.Result{}) {
 		t.Errorf("a hook that is met came to %+v", result)
+	}
+}
+
+func TestAside_holds_nothing_up_in_the_states_that_follow_its_own(t *testing.T) {
+	refused := errors.New("a policy keeps it")
+	for state, fails := range map[machine.State]bool{guards.RemovingBootstrap: true, guards.Settling: false, guards.Installed: false, guards.Upgrading: false} {
+		p := &Pass{facts: guards.Facts{Then: guards.Then{State: state}}}
+		result, err := p.aside(func(context.Context) (machine.Result, error) { return machine.Result{}, refused })(t.Context())
+		if (err != nil) != fails || !fails && (result.LookAgain != whileLeft || !strings.Contains(result.Did, refused.Error())) {
+			t.Errorf("%s: it came to %+v, %v", state, result, err)
+		}
 	}
 }
 

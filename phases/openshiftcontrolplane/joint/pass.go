@@ -143,5 +143,6 @@ func recall(f *guards.Facts, plane *v1alpha1.OpenShiftControlPlane) {
 // Forget lets go of what is remembered of an OpenShiftControlPlane that is gone.
 func (p *Phases) Forget(key machine.Key) {
 	p.Inputs.Forget(records.ObjectOf(key))
+	p.Machines.Forget(records.ObjectOf(key))
 	p.Guests.Forget(records.ObjectOf(key))
 }

@@ -6,11 +6,16 @@ import (
 	"strings"
 	"time"
 
+	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// whileHeld is how often it is looked whether the time of a hook is over.
-const whileHeld = 10 * time.Second
+const (
+	// whileHeld is how often it is looked whether the time of a hook is over.
+	whileHeld = 10 * time.Second
+	// whileLeft is after how long the removal of what is left of the bootstrap is tried again.
+	whileLeft = 30 * time.Second
+)
 
 // part is what one room does for a work.
 type part func(context.Context) (machine.Result, error)
@@ -69,6 +74,18 @@ func (p *Pass) held(of part) part {
 	}
 }
 
+// aside does a part that goes on in every state after its own, and holds none of those up: what it meets there is told, and it is done
+// again in a while.
+func (p *Pass) aside(of part) part {
+	return func(ctx context.Context) (machine.Result, error) {
+		result, err := of(ctx)
+		if err == nil || p.facts.Then.State == guards.RemovingBootstrap {
+			return result, err
+		}
+		return machine.Result{Did: "has met: " + err.Error(), LookAgain: whileLeft}, nil
+	}
+}
+
 // ResolveInputs is the first work that changes an object.
 func (p *Pass) ResolveInputs(ctx context.Context) (machine.Result, error) {
 	return p.held(p.inputs.ResolveInputs)(ctx)
@@ -111,7 +128,7 @@ func (p *Pass) MarkFinished(ctx context.Context) (machine.Result, error) {
 
 // RemoveBootstrap removes the bootstrap machine and the keys of its payload, and keeps the kubeconfig.
 func (p *Pass) RemoveBootstrap(ctx context.Context) (machine.Result, error) {
-	return together(ctx, p.machines.RemoveBootstrap, p.inputs.RemoveKeys, p.keepKubeconfig, p.waitsForHooks)
+	return together(ctx, p.machines.RemoveBootstrap, p.aside(p.inputs.RemoveKeys), p.aside(p.inputs.KeepStubs), p.keepKubeconfig, p.waitsForHooks)
 }
 
 // HandOver is of package machines.
@@ -121,22 +138,22 @@ func (p *Pass) HandOver(ctx context.Context) (machine.Result, error) {
 
 // KeepInstalled keeps Machines and the kubeconfig.
 func (p *Pass) KeepInstalled(ctx context.Context) (machine.Result, error) {
-	return together(ctx, p.machines.KeepInstalled, p.inputs.RemoveKeys, p.keepKubeconfig, p.waitsForHooks, p.asksAgain)
+	return together(ctx, p.machines.KeepInstalled, p.aside(p.inputs.RemoveKeys), p.aside(p.inputs.KeepStubs), p.keepKubeconfig, p.waitsForHooks, p.asksAgain)
 }
 
 // AskUpgrade asks the guest for the release, and keeps Machines and the kubeconfig.
 func (p *Pass) AskUpgrade(ctx context.Context) (machine.Result, error) {
-	return together(ctx, p.guest.AskUpgrade, p.machines.KeepInstalled, p.inputs.RemoveKeys, p.asksAgain)
+	return together(ctx, p.guest.AskUpgrade, p.machines.KeepInstalled, p.aside(p.inputs.RemoveKeys), p.aside(p.inputs.KeepStubs), p.asksAgain)
 }
 
 // ScaleMachines changes how many there are, and keeps the kubeconfig.
 func (p *Pass) ScaleMachines(ctx context.Context) (machine.Result, error) {
-	return together(ctx, p.machines.ScaleMachines, p.keepKubeconfig)
+	return together(ctx, p.machines.ScaleMachines, p.aside(p.inputs.KeepStubs), p.keepKubeconfig)
 }
 
 // ReplaceMachine replaces one, and keeps the kubeconfig.
 func (p *Pass) ReplaceMachine(ctx context.Context) (machine.Result, error) {
-	return together(ctx, p.machines.ReplaceMachine, p.keepKubeconfig)
+	return together(ctx, p.machines.ReplaceMachine, p.aside(p.inputs.KeepStubs), p.keepKubeconfig)
 }
 
 // whileCleared is how soon the next pass is made of what is being taken down. That the status says nothing of it any more is our own write,

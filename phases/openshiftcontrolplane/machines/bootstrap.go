@@ -2,6 +2,10 @@ package machines
 
 import (
 	"context"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
@@ -31,10 +35,25 @@ func (s *Seen) makeBootstrap(ctx context.Context, d *doing) error {
 	return err
 }
 
-// mayCreateBootstrap asks the marks as they are now: another process may have gone on.
+// mayCreateBootstrap asks the marks as they are now: another process may have gone on, or taken back that the Machine is intended to make
+// another payload.
 func (s *Seen) mayCreateBootstrap(ctx context.Context) (bool, error) {
 	marks, _, err := s.marking().Read(ctx)
-	return err == nil && marks.Advance(s.facts.Noted).MayCreateBootstrap(), err
+	return err == nil && marks.Bootstrap == guards.Intended && marks.Advance(s.facts.Noted).MayCreateBootstrap(), err
+}
+
+// refusesEnded is why no bootstrap Machine may be made any more with the payload that there is, nil where one may, or is there.
+func (s *Seen) refusesEnded() error {
+	ends := s.facts.Payload.NotAfter
+	if s.bootstrap != nil || ends.IsZero() || s.maker.now().Before(ends) || !s.facts.Reached().MayCreateBootstrap() {
+		return nil
+	}
+	err := fmt.Errorf("making Machine %s: the payload was valid until %s", phases.BootstrapName(s.look.Plane.Name), ends.UTC().Format(time.RFC3339))
+	if len(s.masters) == 0 {
+		return err // it is made anew
+	}
+	return machine.Terminal(fmt.Errorf("%w, and other Machines were made with it, so that no other one may be made: annotation %s with a new value that begins with %s clears them away",
+		err, v1alpha1.RetryAnnotation, v1alpha1.FromScratch))
 }
 
 // RemoveBootstrap keeps the Machines, and deletes what is left of the bootstrap unless it is to stay: its Machine, with which
@@ -46,18 +65,40 @@ func (s *Seen) RemoveBootstrap(ctx context.Context) (machine.Result, error) {
 	d := &doing{}
 	d.meet(s.Hold(ctx))
 	s.keep(ctx, d)
-	d.meet(s.removeBootstrap(ctx, d))
+	s.removeBootstrap(ctx, d)
 	return d.result()
 }
 
-func (s *Seen) removeBootstrap(ctx context.Context, d *doing) error {
-	reached := s.facts.Reached()
-	if reached.Finished && reached != s.facts.Marks {
-		// Somebody has taken marks off that only the status has kept, and the status is a cache.
-		if _, err := s.marking().Advance(ctx, reached); err != nil {
-			return err
-		}
+// removeBootstrap goes on with the removal of the bootstrap. Where that is not what the state is for, it holds nothing up: what it meets
+// is told of the bootstrap, and it is tried again in a while.
+func (s *Seen) removeBootstrap(ctx context.Context, d *doing) {
+	if err := s.keepMarks(ctx); err != nil {
+		d.meet(err)
+		return
 	}
+	err := s.removeLeft(ctx, d)
+	switch s.maker.problems.note(client.ObjectKeyFromObject(s.look.Plane), s.look.Plane.UID, err); {
+	case err == nil:
+	case s.facts.Then.State == guards.RemovingBootstrap:
+		d.meet(err)
+	default:
+		d.leaves = true
+	}
+}
+
+// keepMarks writes marks back that somebody has taken off a finished cluster: the status has kept them, and is a cache.
+func (s *Seen) keepMarks(ctx context.Context) error {
+	reached := s.facts.Reached()
+	if !reached.Finished || reached == s.facts.Marks {
+		return nil
+	}
+	_, err := s.marking().Advance(ctx, reached)
+	return err
+}
+
+// removeLeft takes the next step of the removal.
+func (s *Seen) removeLeft(ctx context.Context, d *doing) error {
+	reached := s.facts.Reached()
 	if !reached.Finished || s.facts.Object.Retain || len(s.facts.Held()) > 0 || s.facts.Bootstrap.Removal.IsDone() {
 		return nil
 	}
@@ -74,7 +115,7 @@ func (s *Seen) removeBootstrap(ctx context.Context, d *doing) error {
 	name := phases.BootstrapName(s.look.Plane.Name)
 	if s.configs[name] != nil {
 		if gone, err := s.removeHalfMade(ctx, name, d); err != nil || !gone {
-			d.waits = true
+			d.waits = d.waits || err == nil
 			return err
 		}
 	}

@@ -2,16 +2,22 @@ package machines
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
+	"github.com/capstan-capi/capstan/machine"
 	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
 )
 
@@ -59,7 +65,7 @@ func TestBootstrap_is_not_made_by_a_process_that_others_have_overtaken(t *testin
 		if slices.Contains(w.all(), "Machine a-bootstrap") {
 			t.Errorf("%s before: it was made", name)
 		}
-		w = newWorld(t, append(frame(), asked(1))...)
+		w = newWorld(t, append(frame(), asked(1, set(v1alpha1.BootstrapMark, v1alpha1.BootstrapIntended)))...)
 		s, _ := w.see()
 		s.templates[s.wantedBootstrap().template] = template("masters", "large")
 		d := &doing{}
@@ -80,6 +86,58 @@ func TestBootstrap_that_was_made_and_not_noted_is_noted(t *testing.T) {
 	w.must((*Seen).CreateMachines)
 	if got, want := w.plane().Annotations[v1alpha1.BootstrapMark], string(w.machine("a-bootstrap").UID); got != want {
 		t.Errorf("the mark is %q, want %q", got, want)
+	}
+}
+
+// ended is a payload that was valid until an hour ago.
+func ended(facts *guards.Facts) {
+	facts.Payload = guards.Payload{Roles: guards.Tally{Known: true, Done: 3, Wanted: 3}, NotAfter: noon.Add(-time.Hour), Ending: true}
+}
+
+func TestBootstrap_is_not_made_with_a_payload_that_has_ended(t *testing.T) {
+	w := newWorld(t, append(frame(), asked(1, set(v1alpha1.BootstrapMark, v1alpha1.BootstrapIntended)))...)
+	s, facts := w.see()
+	ended(facts)
+	if _, err := s.CreateMachines(t.Context()); err == nil || machine.IsTerminal(err) || len(w.created) != 0 {
+		t.Errorf("it made %v (%v)", w.created, err)
+	}
+	if truth(guards.PayloadStands, facts) != machine.No {
+		t.Error("no Machine came of the intention, and the payload is not made anew")
+	}
+
+	w = newWorld(t, append(frame(), asked(1))...)
+	w.must((*Seen).CreateMachines)
+	w.clusterAPI()
+	if err := w.api.Delete(t.Context(), w.machine("a-bootstrap")); err != nil {
+		t.Fatal(err)
+	}
+	w.clusterAPI()
+	change(w, w.plane(), set(v1alpha1.BootstrapMark, v1alpha1.BootstrapIntended))
+	before := len(w.created["Machine a-bootstrap"])
+	s, facts = w.see()
+	ended(facts)
+	if _, err := s.CreateMachines(t.Context()); !machine.IsTerminal(err) || !strings.Contains(err.Error(), v1alpha1.FromScratch) || len(w.created["Machine a-bootstrap"]) != before {
+		t.Errorf("a master was made with it: it made %v (%v)", w.created, err)
+	}
+}
+
+func TestBootstrap_that_has_moved_is_the_one_of_its_attempt(t *testing.T) {
+	w := newWorld(t, append(frame(), asked(1))...)
+	w.must((*Seen).CreateMachines)
+	restored := w.machine("a-bootstrap")
+	if err := w.api.Delete(t.Context(), restored); err != nil {
+		t.Fatal(err)
+	}
+	restored.UID, restored.ResourceVersion = "restored", ""
+	if err := w.api.Create(t.Context(), restored); err != nil {
+		t.Fatal(err)
+	}
+	if _, facts := w.see(); truth(guards.BootstrapIsKept, facts) != machine.Yes {
+		t.Errorf("it is lost: %+v", facts.Bootstrap)
+	}
+	change(w, w.machine("a-bootstrap"), func(m *clusterv1.Machine) { m.Annotations[v1alpha1.AttemptAnnotation] = "another" })
+	if _, facts := w.see(); truth(guards.BootstrapIsKept, facts) != machine.No {
+		t.Error("one of another attempt is taken for it")
 	}
 }
 
@@ -151,6 +209,78 @@ func TestRemoveBootstrap_holds_it_while_somebody_wants_it(t *testing.T) {
 		if got := w.all(); len(got) != 8 {
 			t.Errorf("%s: there are %v", name, got)
 		}
+	}
+}
+
+func TestRemoveBootstrap_that_is_refused_fails_in_its_own_state_and_is_told_in_those_that_follow(t *testing.T) {
+	w := finished(t)
+	w.refuse = func(verb, what string) error {
+		if verb == "delete" {
+			return apierrors.NewForbidden(schema.GroupResource{Resource: "machines"}, what, errors.New("a policy keeps it"))
+		}
+		return nil
+	}
+	in(w, guards.RemovingBootstrap)
+	if _, err := w.do((*Seen).RemoveBootstrap); err == nil {
+		t.Error("the removal is refused, and that is no error of its state")
+	}
+	for state, work := range map[machine.State]work{
+		guards.Settling: (*Seen).RemoveBootstrap, guards.Installed: (*Seen).KeepInstalled, guards.Degraded: (*Seen).KeepInstalled,
+		guards.Scaling: (*Seen).ScaleMachines, guards.Remediating: (*Seen).ReplaceMachine,
+	} {
+		in(w, state)
+		if result, err := w.do(work); err != nil || result.LookAgain != whileLeft {
+			t.Errorf("%s: %+v, %v", state, result, err)
+		}
+		if _, facts := w.see(); !strings.Contains(guards.BootstrapIsGone.Answer(*facts).Reason, "a policy keeps it") {
+			t.Errorf("%s: it is told %q", state, guards.BootstrapIsGone.Answer(*facts).Reason)
+		}
+	}
+	w.refuse = nil
+	w.must((*Seen).KeepInstalled)
+	if _, facts := w.see(); facts.Bootstrap.Problem != "" {
+		t.Errorf("it goes, and it is told %q", facts.Bootstrap.Problem)
+	}
+}
+
+func TestForget_lets_go_of_what_a_removal_has_met(t *testing.T) {
+	w := finished(t)
+	w.refuse = func(verb, _ string) error {
+		if verb == "delete" {
+			return errors.New("refused")
+		}
+		return nil
+	}
+	w.must((*Seen).KeepInstalled)
+	w.maker.Forget(planeKey)
+	if _, facts := w.see(); facts.Bootstrap.Problem != "" {
+		t.Errorf("it is told %q", facts.Bootstrap.Problem)
+	}
+}
+
+func TestSee_knows_nothing_of_a_bootstrap_Machine_that_cannot_be_read_and_all_of_the_rest(t *testing.T) {
+	w := newWorld(t, append(frame(), asked(1))...)
+	w.must((*Seen).CreateMachines)
+	if err := w.api.Delete(t.Context(), w.machine("a-bootstrap")); err != nil {
+		t.Fatal(err)
+	}
+	w.refuse = func(verb, what string) error {
+		if verb == "read" && what == "Machine a-bootstrap" {
+			return errors.New("the conversion webhook does not answer")
+		}
+		return nil
+	}
+	_, facts := w.see()
+	if facts.Bootstrap.Known || facts.Attempt.Known || !facts.Counts.Known || facts.Counts.Replicas != 1 {
+		t.Errorf("it was seen: %+v", facts)
+	}
+	kept := guards.BootstrapIsKept.Answer(*facts)
+	if kept.Truth != machine.Unknown || !strings.Contains(kept.Reason, "conversion webhook") {
+		t.Errorf("whether it is kept: %+v", kept)
+	}
+	w.refuse = nil
+	if _, facts := w.see(); truth(guards.BootstrapIsKept, facts) != machine.No {
+		t.Error("it is gone, and that is not told")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/external"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/capstan-capi/capstan/machine"
+	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
 )
 
 // CreateMachines makes the bootstrap Machine, if it may be made, and those of the control plane, and makes whole what is half made.
@@ -26,8 +28,12 @@ func (s *Seen) CreateMachines(ctx context.Context) (machine.Result, error) {
 	if err := s.Hold(ctx); err != nil {
 		return machine.Result{}, err
 	}
-	d := &doing{}
+	d := &doing{waits: s.unread != nil}
 	s.keep(ctx, d)
+	if err := s.refusesEnded(); err != nil {
+		d.meet(err)
+		return d.result()
+	}
 	d.meet(s.makeBootstrap(ctx, d))
 	if s.awaitsBootstrap() {
 		return d.result()
@@ -52,14 +58,18 @@ func (s *Seen) make(ctx context.Context, w wanted, there *clusterv1.Machine, may
 	if there != nil {
 		return there.UID, s.mend(ctx, w, there, d)
 	}
-	if uid, err := s.claim(ctx, s.config(w), d); err != nil || uid == "" {
+	claim := s.create
+	if s.configs[w.name] != nil { // somebody has begun, and what is there is not asked for again
+		claim = s.takeUpOrCreate
+	}
+	if uid, err := claim(ctx, s.config(w), d); err != nil || uid == "" {
 		return "", err
 	}
 	infrastructure, err := s.infrastructure(ctx, w)
 	if err != nil {
 		return "", err
 	}
-	if uid, err := s.claim(ctx, infrastructure, d); err != nil || uid == "" {
+	if uid, err := claim(ctx, infrastructure, d); err != nil || uid == "" {
 		return "", err
 	}
 	if may != nil {
@@ -67,7 +77,7 @@ func (s *Seen) make(ctx context.Context, w wanted, there *clusterv1.Machine, may
 			return "", err
 		}
 	}
-	return s.claim(ctx, s.machine(w, clusterv1.ContractVersionedObjectReference{
+	return claim(ctx, s.machine(w, clusterv1.ContractVersionedObjectReference{
 		APIGroup: infrastructure.GroupVersionKind().Group, Kind: infrastructure.GetKind(), Name: w.name,
 	}), d)
 }
@@ -77,13 +87,13 @@ func (s *Seen) mend(ctx context.Context, w wanted, one *clusterv1.Machine, d *do
 	if !one.DeletionTimestamp.IsZero() || isProvisioned(one) || s.configs[w.name] != nil || one.Spec.Bootstrap.DataSecretName != nil {
 		return nil
 	}
-	_, err := s.claim(ctx, s.config(w), d)
+	_, err := s.create(ctx, s.config(w), d)
 	return err
 }
 
-// claim creates an object, or takes up the one of its name if it is ours, and returns its UID. That is empty while one of the name is
+// create creates an object, or takes up the one of its name if it is ours, and returns its UID. That is empty while one of the name is
 // on its way out.
-func (s *Seen) claim(ctx context.Context, object client.Object, d *doing) (types.UID, error) {
+func (s *Seen) create(ctx context.Context, object client.Object, d *doing) (types.UID, error) {
 	kind, err := apiutil.GVKForObject(object, s.maker.client.Scheme())
 	if err != nil {
 		return "", fmt.Errorf("telling the kind of %T: %w", object, err)
@@ -96,27 +106,47 @@ func (s *Seen) claim(ctx context.Context, object client.Object, d *doing) (types
 	case !apierrors.IsAlreadyExists(err):
 		return "", fmt.Errorf("creating %s %s: %w", kind.Kind, key, err)
 	}
-	there := &metav1.PartialObjectMetadata{}
-	there.SetGroupVersionKind(kind)
-	if err := s.maker.live.Get(ctx, key, there); apierrors.IsNotFound(err) || err == nil && !there.DeletionTimestamp.IsZero() {
-		d.waits = true
-		return "", nil
-	} else if err != nil {
-		return "", fmt.Errorf("reading %s %s: %w", kind.Kind, key, err)
+	uid, found, err := s.takeUp(ctx, kind, key, d)
+	d.waits = d.waits || !found
+	return uid, err
+}
+
+// takeUpOrCreate does the same for an object that may be there already: it is looked for first.
+func (s *Seen) takeUpOrCreate(ctx context.Context, object client.Object, d *doing) (types.UID, error) {
+	kind, err := apiutil.GVKForObject(object, s.maker.client.Scheme())
+	if err != nil {
+		return "", fmt.Errorf("telling the kind of %T: %w", object, err)
 	}
-	if s.isOurs(there) {
-		return there.UID, nil
+	if uid, found, err := s.takeUp(ctx, kind, client.ObjectKeyFromObject(object), d); err != nil || found {
+		return uid, err
+	}
+	return s.create(ctx, object, d)
+}
+
+// takeUp looks live for the object of a name, and returns its UID if it is ours, empty while it is on its way out.
+func (s *Seen) takeUp(ctx context.Context, kind schema.GroupVersionKind, key client.ObjectKey, d *doing) (uid types.UID, found bool, err error) {
+	there := metaOf(kind, metav1.ObjectMeta{})
+	switch err := s.maker.live.Get(ctx, key, there); {
+	case apierrors.IsNotFound(err):
+		return "", false, nil
+	case err != nil:
+		return "", false, fmt.Errorf("reading %s %s: %w", kind.Kind, key, err)
+	case !there.DeletionTimestamp.IsZero():
+		d.waits = true
+		return "", true, nil
+	case s.isOurs(there):
+		return there.UID, true, nil
 	}
 	switch owned, err := s.ownedLive(ctx, there); {
 	case err != nil:
-		return "", err
+		return "", true, err
 	case owned == ours:
-		return there.UID, nil
+		return there.UID, true, nil
 	case owned == nobodys: // it goes, too
 		d.waits = true
-		return "", nil
+		return "", true, nil
 	}
-	return "", &ConflictError{Kind: kind.Kind, Key: key, Owner: s.look.Plane.Name}
+	return "", true, &ConflictError{Kind: kind.Kind, Key: key, Owner: s.look.Plane.Name}
 }
 
 // whose is whose an object is.
@@ -180,6 +210,9 @@ func (s *Seen) template(ctx context.Context, ref clusterv1.ContractVersionedObje
 	one, err := external.GetObjectFromContractVersionedRef(ctx, s.maker.client, ref, s.look.Plane.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s %s/%s: %w", ref.Kind, s.look.Plane.Namespace, ref.Name, err)
+	}
+	if err := phases.OwnTemplate(ctx, s.maker.client, s.look.Cluster, one); err != nil { // it may have been made anew
+		return nil, err
 	}
 	s.templates[ref] = one
 	return one, nil

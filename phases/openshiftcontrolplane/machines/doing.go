@@ -11,8 +11,12 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// soon is after how long is looked again for what is on its way, and of which no watch may tell.
-const soon = 5 * time.Second
+const (
+	// whileUnwatched is after how long is looked again for what is on its way, and of which no watch may tell.
+	whileUnwatched = 5 * time.Second
+	// whileLeft is after how long the removal of the bootstrap is tried again that has met an error.
+	whileLeft = 30 * time.Second
+)
 
 // doing is what one work has done so far.
 type doing struct {
@@ -21,6 +25,8 @@ type doing struct {
 	// waits says that something is not wrong, and has to be done later: an object of the name is on its way out, or somebody else
 	// has written at the same time.
 	waits bool
+	// leaves says that something of the bootstrap is left that cannot be removed now, which holds nothing up.
+	leaves bool
 }
 
 func (d *doing) note(did, kind string, key client.ObjectKey) {
@@ -37,8 +43,11 @@ func (d *doing) meet(err error) {
 // result is what the engine is told.
 func (d *doing) result() (machine.Result, error) {
 	result := machine.Result{Did: strings.Join(d.did, ", ")}
-	if d.waits {
-		result.LookAgain = soon
+	switch {
+	case d.waits:
+		result.LookAgain = whileUnwatched
+	case d.leaves:
+		result.LookAgain = whileLeft
 	}
 	return result, errors.Join(d.errs...)
 }

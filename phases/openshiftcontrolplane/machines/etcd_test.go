@@ -50,6 +50,14 @@ func TestMachines_are_made_deleted_and_let_go_by_what_the_guest_has_said_a_momen
 	}
 }
 
+func inside(address string) clusterv1.MachineAddresses {
+	return clusterv1.MachineAddresses{{Type: clusterv1.MachineInternalIP, Address: address}}
+}
+
+func outside(address string) clusterv1.MachineAddresses {
+	return clusterv1.MachineAddresses{{Type: clusterv1.MachineExternalIP, Address: address}}
+}
+
 // A provider of infrastructure need not tell a machine's addresses.
 func TestScaleMachines_hold_a_Machine_whose_member_of_etcd_only_its_Node_tells(t *testing.T) {
 	const name = "a-2"
@@ -60,13 +68,22 @@ func TestScaleMachines_hold_a_Machine_whose_member_of_etcd_only_its_Node_tells(t
 		endpoints []string
 		held      bool
 	}{
-		"the Node is listed":                  {nil, []string{"10.0.0.3"}, true, []string{"10.0.0.1", "10.0.0.3"}, true},
-		"the Node is listed no more":          {nil, []string{"10.0.0.3"}, true, []string{"10.0.0.1"}, false},
-		"nobody knows an address":             {nil, []string{}, true, []string{"10.0.0.1"}, true},
-		"the Node is gone":                    {nil, nil, true, []string{"10.0.0.1"}, true},
-		"a name is no address":                {clusterv1.MachineAddresses{{Type: clusterv1.MachineHostName, Address: name}}, nil, true, []string{"10.0.0.1"}, true},
-		"it has never been a Node":            {nil, nil, false, []string{"10.0.0.1"}, false},
-		"the Machine is listed, not its Node": {clusterv1.MachineAddresses{{Type: clusterv1.MachineExternalIP, Address: "10.0.0.9"}}, []string{"10.0.0.3"}, true, []string{"10.0.0.9"}, true},
+		"etcd lists nobody":                     {inside("10.0.0.3"), nil, true, []string{}, true},
+		"what etcd lists cannot be read":        {inside("10.0.0.3"), nil, true, []string{"10.0.0.1", "a-0.example.com"}, true},
+		"an address is written another way":     {inside("fd00::0:1"), nil, true, []string{"fd00::1"}, true},
+		"an address of IPv4 is mapped to IPv6":  {inside("::ffff:10.0.0.3"), nil, true, []string{"10.0.0.3"}, true},
+		"an address is in brackets":             {inside("fd00::1"), nil, true, []string{"[fd00::1]"}, true},
+		"its own address is not listed":         {inside("10.0.0.3"), nil, true, []string{"10.0.0.1"}, false},
+		"an address outside tells nothing":      {outside("192.0.2.1"), nil, true, []string{ipOf("a-0"), ipOf("a-1"), "10.0.0.3"}, true},
+		"all that are listed are others'":       {outside("192.0.2.1"), nil, true, []string{ipOf("a-0"), ipOf("a-1")}, false},
+		"one that is no Node and may be listed": {outside("192.0.2.1"), nil, false, []string{"192.0.2.1"}, true},
+		"the Node is listed":                    {nil, []string{"10.0.0.3"}, true, []string{"10.0.0.1", "10.0.0.3"}, true},
+		"the Node is listed no more":            {nil, []string{"10.0.0.3"}, true, []string{"10.0.0.1"}, false},
+		"nobody knows an address":               {nil, []string{}, true, []string{"10.0.0.1"}, true},
+		"the Node is gone":                      {nil, nil, true, []string{"10.0.0.1"}, true},
+		"a name is no address":                  {clusterv1.MachineAddresses{{Type: clusterv1.MachineHostName, Address: name}}, nil, true, []string{"10.0.0.1"}, true},
+		"it has never been a Node":              {nil, nil, false, []string{"10.0.0.1"}, false},
+		"the Machine is listed, not its Node":   {outside("10.0.0.9"), []string{"10.0.0.3"}, true, []string{"10.0.0.9"}, true},
 	} {
 		w := installed(t, 3, managed)
 		resize(w, 1)
@@ -89,6 +106,33 @@ func TestScaleMachines_hold_a_Machine_whose_member_of_etcd_only_its_Node_tells(t
 		w.must((*Seen).ScaleMachines)
 		if _, held := w.machine(name).Annotations[hook]; held != tell.held {
 			t.Errorf("%s: it is held: %v", row, held)
+		}
+	}
+}
+
+// The Node of a machine that is stopped is taken away before etcd's member is.
+func TestKeepInstalled_remembers_the_addresses_of_a_Node_that_is_gone(t *testing.T) {
+	const name, at = "a-2", "10.0.0.3"
+	for _, listed := range []bool{true, false} {
+		w := installed(t, 3, managed)
+		w.node(name).Addresses = []string{at}
+		change(w, w.machine(name), func(m *clusterv1.Machine) { m.Status.Addresses = outside("192.0.2.1") })
+		w.must((*Seen).KeepInstalled)
+		w.writes = nil
+		if w.must((*Seen).KeepInstalled); w.writes != nil {
+			t.Errorf("what is known was written again: %v", w.writes)
+		}
+		w.guest.Nodes = w.guest.Nodes[:2]
+		w.guest.Etcd.Endpoints = []string{"10.0.0.1", "10.0.0.2"}
+		if listed {
+			w.guest.Etcd.Endpoints = append(w.guest.Etcd.Endpoints, at)
+		}
+		if err := w.api.Delete(t.Context(), w.machine(name)); err != nil {
+			t.Fatal(err)
+		}
+		w.must((*Seen).KeepInstalled)
+		if _, held := w.machine(name).Annotations[hook]; held != listed {
+			t.Errorf("it is listed: %t, and held: %t", listed, held)
 		}
 	}
 }

@@ -55,6 +55,7 @@ func template(name, size string) *unstructured.Unstructured {
 	object.SetGroupVersionKind(infraTemplate)
 	object.SetNamespace("fleet")
 	object.SetName(name)
+	object.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: "c", UID: "c1"}})
 	return object
 }
 

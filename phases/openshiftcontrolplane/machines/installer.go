@@ -43,7 +43,7 @@ func (s *Seen) besideInstallers(ctx context.Context, started []metav1.PartialObj
 			case apierrors.IsNotFound(err):
 			case err != nil:
 				return nil, fmt.Errorf("reading %s %s: %w", kind.Kind, key, err)
-			case ownedBy(one, s.look.Plane.UID):
+			case controlledBy(one, s.look.Plane.UID):
 				all = append(all, *one)
 			}
 		}

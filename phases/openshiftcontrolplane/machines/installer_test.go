@@ -48,6 +48,8 @@ func TestClearAttempt_and_DeleteCluster_leave_nothing_of_an_installer_that_runs(
 		w := newWorld(t, slices.Concat(frame(), row.has, []client.Object{plane, secret("c-ca"), elsewhere.DeepCopy()})...)
 		if name == "deleting" {
 			w.must((*Seen).ask)
+		} else {
+			w.must((*Seen).giveUp)
 		}
 		w.writes = nil
 		for range 3 {

@@ -25,17 +25,23 @@ func (s *Seen) KeepInstalled(ctx context.Context) (machine.Result, error) {
 	d := &doing{}
 	d.meet(s.Hold(ctx))
 	s.keepInstalled(ctx, d)
-	d.meet(s.removeBootstrap(ctx, d))
+	s.removeBootstrap(ctx, d)
 	return d.result()
 }
 
-// HandOver sets who has the say over control-plane Machines: under Handover nothing of ours holds their deletion.
+// HandOver sets who has the say over control-plane Machines: under Handover nothing of ours holds their deletion. Templates that were made
+// anew since machines were cloned from them are the Cluster's again; one that is gone holds nothing up.
 func (s *Seen) HandOver(ctx context.Context) (machine.Result, error) {
-	if s.look.Plane == nil {
+	if s.look.Plane == nil || s.look.Cluster == nil {
 		return machine.Result{}, nil
 	}
 	d := &doing{}
 	s.keepInstalled(ctx, d)
+	for _, w := range []wanted{s.wantedBootstrap(), s.wantedMaster(0)} {
+		if _, err := s.template(ctx, w.template); !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
+			d.meet(err)
+		}
+	}
 	return d.result()
 }
 
@@ -111,6 +117,7 @@ func (s *Seen) release(ctx context.Context, one *clusterv1.Machine, d *doing) er
 	}
 	before := one.DeepCopy()
 	delete(one.Annotations, hook)
+	delete(one.Annotations, nodeAddresses)
 	_, err := s.patch(ctx, one, before, d)
 	return err
 }
@@ -132,25 +139,4 @@ func (d *doing) patched(one *clusterv1.Machine, err error) (done bool, _ error) 
 		return false, nil
 	}
 	return false, fmt.Errorf("updating Machine %s: %w", client.ObjectKeyFromObject(one), err)
-}
-
-// isOutOfEtcd says that etcd has no member on a Machine. While nobody knows that, it may have one: a provider need not tell addresses,
-// and then only the Node does. What has never been a Node has no member.
-func (s *Seen) isOutOfEtcd(one *clusterv1.Machine) bool {
-	if !s.guest.Etcd.Known {
-		return false
-	}
-	var all []string
-	for _, at := range one.Status.Addresses {
-		if at.Type == clusterv1.MachineInternalIP || at.Type == clusterv1.MachineExternalIP {
-			all = append(all, at.Address)
-		}
-	}
-	if node := s.node(one); node != nil {
-		all = append(all, node.Addresses...)
-	}
-	if len(all) == 0 {
-		return !one.Status.NodeRef.IsDefined()
-	}
-	return !slices.ContainsFunc(all, func(address string) bool { return slices.Contains(s.guest.Etcd.Endpoints, address) })
 }

@@ -43,14 +43,14 @@ func (w *world) healthy() {
 	for _, m := range list.Items {
 		if m.Status.NodeRef.Name != "" {
 			w.guest.Nodes = append(w.guest.Nodes, Node{Name: m.Status.NodeRef.Name, Ready: true})
-			w.guest.Etcd.Endpoints = append(w.guest.Etcd.Endpoints, "ip-of-"+m.Name)
+			w.guest.Etcd.Endpoints = append(w.guest.Etcd.Endpoints, ipOf(m.Name))
 		}
 	}
 }
 
 // outOfEtcd has etcd lose its member on a Machine.
 func (w *world) outOfEtcd(name string) {
-	w.guest.Etcd.Endpoints = slices.DeleteFunc(w.guest.Etcd.Endpoints, func(at string) bool { return at == "ip-of-"+name })
+	w.guest.Etcd.Endpoints = slices.DeleteFunc(w.guest.Etcd.Endpoints, func(at string) bool { return at == ipOf(name) })
 }
 
 func relabelled(p *v1alpha1.OpenShiftControlPlane) {
@@ -201,6 +201,33 @@ func TestCreateMachines_give_a_Machine_its_config_back_before_it_was_started(t *
 	w.clusterAPI()
 	if lose(); slices.Contains(w.all(), "OpenShiftConfig a-0") {
 		t.Error("a machine that runs has got another config")
+	}
+}
+
+func TestHandOver_has_the_Cluster_own_templates_that_were_made_anew(t *testing.T) {
+	w := installed(t, 1)
+	read := func() client.Object {
+		one := template("masters", "large")
+		w.get(one, "masters")
+		return one
+	}
+	if err := w.api.Delete(t.Context(), read()); err != nil {
+		t.Fatal(err)
+	}
+	w.must((*Seen).HandOver) // one that is gone holds nothing up
+	anew := template("masters", "large")
+	anew.SetOwnerReferences(nil)
+	if err := w.api.Create(t.Context(), anew); err != nil {
+		t.Fatal(err)
+	}
+	w.must((*Seen).HandOver)
+	if owners := read().GetOwnerReferences(); len(owners) != 1 || owners[0].UID != "c1" {
+		t.Errorf("it is owned by %v", owners)
+	}
+	w.writes = nil
+	w.must((*Seen).HandOver)
+	if w.writes != nil {
+		t.Errorf("it wrote %v", w.writes)
 	}
 }
 

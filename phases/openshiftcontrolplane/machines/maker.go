@@ -19,6 +19,8 @@ type Maker struct {
 	client client.Client
 	live   client.Reader
 	now    func() time.Time
+
+	problems problems
 }
 
 // New makes a Maker. live reads from the API server itself, and not from a cache.
@@ -45,13 +47,16 @@ type Seen struct {
 	secrets []metav1.PartialObjectMetadata
 	// payload says that the bootstrap's payload is there.
 	payload bool
+	// unread is why it is not known whether the bootstrap Machine is there, nil if it is.
+	unread error
 
 	guest     Guest
 	templates map[clusterv1.ContractVersionedObjectReference]*unstructured.Unstructured
 }
 
 // See lists what the OpenShiftControlPlane has of Machines, and fills the facts of them. f has those of the look already; works go by
-// what it has when they are done. What depends on the guest is filled by [Seen.Hear].
+// what it has when they are done. What depends on the guest is filled by [Seen.Hear]. A bootstrap Machine that cannot be read is one of
+// which nothing is known; the error is of lists.
 func (m *Maker) See(ctx context.Context, look phases.Look, f *guards.Facts) (*Seen, error) {
 	s := newSeen(m, look, f)
 	if look.Plane == nil {
@@ -61,6 +66,7 @@ func (m *Maker) See(ctx context.Context, look phases.Look, f *guards.Facts) (*Se
 	if err := s.list(ctx, m.client); err != nil {
 		return s, err
 	}
+	s.unread = s.lookAgain(ctx)
 	s.tell()
 	s.Hear(Guest{})
 	return s, nil

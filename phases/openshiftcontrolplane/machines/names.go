@@ -23,6 +23,19 @@ const machineKind = "Machine"
 // MasterName is the name of all that is the i-th control-plane machine's, counted from zero.
 func MasterName(plane string, i int) string { return fmt.Sprintf("%s-%d", plane, i) }
 
+// isName says that a machine of the OpenShiftControlPlane may have a name.
+func (s *Seen) isName(name string) bool {
+	if name == phases.BootstrapName(s.look.Plane.Name) {
+		return true
+	}
+	for i := range most {
+		if name == MasterName(s.look.Plane.Name, i) {
+			return true
+		}
+	}
+	return false
+}
+
 // PayloadName is the name of the Secret that holds the payload of a role.
 func PayloadName(plane string, role v1alpha1.Role) string {
 	return fmt.Sprintf("%s-ignition-%s", plane, role)

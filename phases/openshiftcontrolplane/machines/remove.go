@@ -34,14 +34,19 @@ func metaOf(kind schema.GroupVersionKind, object metav1.ObjectMeta) *metav1.Part
 
 // remove asks for the deletion of the very object that was seen, once.
 func (s *Seen) remove(ctx context.Context, one *metav1.PartialObjectMetadata, d *doing) error {
+	return s.removeIf(ctx, one, client.Preconditions{UID: &one.UID}, d)
+}
+
+// removeIf does so under conditions of its own. Where they do not hold, it is to be done later.
+func (s *Seen) removeIf(ctx context.Context, one *metav1.PartialObjectMetadata, only client.Preconditions, d *doing) error {
 	if !one.DeletionTimestamp.IsZero() {
 		return nil
 	}
 	kind, key := one.GroupVersionKind().Kind, client.ObjectKeyFromObject(one)
-	switch err := s.maker.client.Delete(ctx, one, client.Preconditions{UID: &one.UID}, client.PropagationPolicy(metav1.DeletePropagationBackground)); {
+	switch err := s.maker.client.Delete(ctx, one, only, client.PropagationPolicy(metav1.DeletePropagationBackground)); {
 	case apierrors.IsNotFound(err):
 		return nil
-	case apierrors.IsConflict(err): // another one of the name by now
+	case apierrors.IsConflict(err): // another one of the name by now, or another version
 		d.waits = true
 		return nil
 	case err != nil:
@@ -51,9 +56,10 @@ func (s *Seen) remove(ctx context.Context, one *metav1.PartialObjectMetadata, d 
 	return nil
 }
 
-// owned lists what of a kind the OpenShiftControlPlane owns.
-func (s *Seen) owned(ctx context.Context, from client.Reader, kind schema.GroupVersionKind) ([]metav1.PartialObjectMetadata, error) {
-	return s.listed(ctx, from, kind, func(one *metav1.PartialObjectMetadata) bool { return ownedBy(one, s.look.Plane.UID) })
+// controlled lists what of a kind the OpenShiftControlPlane controls: of what it owns besides, somebody else has wanted it to be
+// collected with it, such as inputs, and that is no word about an attempt.
+func (s *Seen) controlled(ctx context.Context, from client.Reader, kind schema.GroupVersionKind) ([]metav1.PartialObjectMetadata, error) {
+	return s.listed(ctx, from, kind, func(one *metav1.PartialObjectMetadata) bool { return controlledBy(one, s.look.Plane.UID) })
 }
 
 // infrastructures lists live the infrastructure machines of the kinds that templates are of, as far as they are ours. A kind that is

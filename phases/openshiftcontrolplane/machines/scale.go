@@ -3,7 +3,9 @@ package machines
 import (
 	"context"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	"github.com/capstan-capi/capstan/machine"
@@ -29,7 +31,7 @@ func (s *Seen) change(ctx context.Context, replaces bool) (machine.Result, error
 	}
 	d := &doing{}
 	s.keepInstalled(ctx, d)
-	d.meet(s.removeBootstrap(ctx, d))
+	s.removeBootstrap(ctx, d)
 	if s.holds() {
 		d.meet(s.changeOne(ctx, replaces, d))
 	}
@@ -48,23 +50,46 @@ func (s *Seen) changeOne(ctx context.Context, replaces bool, d *doing) error {
 	}
 	d.waits = true // the guest is not watched
 	if i, half := fresh.halfMade(); half {
-		_, err := fresh.make(ctx, fresh.wantedMaster(i), nil, nil, d)
+		w := fresh.wantedMaster(i)
+		if fresh.active() >= fresh.replicas() {
+			_, err := fresh.removeHalfMade(ctx, w.name, d)
+			return err
+		}
+		_, err := fresh.make(ctx, w, nil, nil, d)
 		return err
 	}
 	if one := fresh.coming(); one != nil && (goes == nil || one.Name != goes.Name) {
-		return fresh.mend(ctx, wanted{name: one.Name, role: v1alpha1.MasterRole}, one, d)
+		if replaces || fresh.active() <= fresh.replicas() {
+			return fresh.mend(ctx, wanted{name: one.Name, role: v1alpha1.MasterRole}, one, d)
+		}
+		if fresh.guest.Fresh && fresh.isOutOfEtcd(one) { // whatever is the matter with the others, they do without it
+			return fresh.removeHeld(ctx, one, d)
+		}
 	}
 	if !fresh.guest.Fresh || fresh.refusal(goes) != "" {
 		return nil
 	}
 	switch count := len(fresh.masters); {
 	case goes != nil:
-		return fresh.remove(ctx, metaOf(machines, goes.ObjectMeta), d)
+		return fresh.removeHeld(ctx, goes, d)
 	case count < fresh.replicas():
 		_, err := fresh.make(ctx, fresh.wantedMaster(fresh.free()), nil, nil, d)
 		return err
 	case count > fresh.replicas() && !replaces:
-		return fresh.remove(ctx, metaOf(machines, fresh.surplus().ObjectMeta), d)
+		return fresh.removeHeld(ctx, fresh.surplus(), d)
 	}
 	return nil
+}
+
+// removeHeld asks for the deletion of a control-plane Machine that our hook holds until etcd does without its member. One that lacks the
+// hook is given it first, and none is deleted that somebody else has written since.
+func (s *Seen) removeHeld(ctx context.Context, one *clusterv1.Machine, d *doing) error {
+	if _, held := one.Annotations[hook]; !held {
+		before := one.DeepCopy()
+		metav1.SetMetaDataAnnotation(&one.ObjectMeta, hook, "")
+		if done, err := s.patch(ctx, one, before, d); err != nil || !done {
+			return err
+		}
+	}
+	return s.removeIf(ctx, metaOf(machines, one.ObjectMeta), client.Preconditions{UID: &one.UID, ResourceVersion: &one.ResourceVersion}, d)
 }

@@ -126,17 +126,23 @@ func TestScaleMachines_make_fewer_one_by_one_once_etcd_does_without(t *testing.T
 
 func TestScaleMachines_go_on_with_one_that_is_half_made(t *testing.T) {
 	for writes := 1; writes < 3; writes++ {
-		w := installed(t, 1, managed)
-		resize(w, 3)
-		w.left = writes
-		if _, err := w.do((*Seen).ScaleMachines); err == nil {
-			t.Fatal("it was not stopped")
-		}
-		w.left = -1
-		resize(w, 1) // it is made whole first, and goes as any other does
+		w := halfScaled(t, writes)
 		w.must((*Seen).ScaleMachines)
 		w.machine("a-1")
 	}
+}
+
+// halfScaled is a cluster of one, of which three are asked for, whose second one is half made.
+func halfScaled(t *testing.T, writes int) *world {
+	t.Helper()
+	w := installed(t, 1, managed)
+	resize(w, 3)
+	w.left = writes
+	if _, err := w.do((*Seen).ScaleMachines); err == nil {
+		t.Fatal("it was not stopped")
+	}
+	w.left = -1
+	return w
 }
 
 func TestScaling_is_refused_where_not_all_is_well(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
+	"github.com/capstan-capi/capstan/machine"
 	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
 )
 
@@ -36,11 +37,8 @@ func (s *Seen) list(ctx context.Context, from client.Reader) error {
 			s.configs[config.Name] = config
 		}
 	}
-	if err := s.lookAgain(ctx); err != nil {
-		return err
-	}
 	var err error
-	if s.secrets, err = s.owned(ctx, from, secrets); err != nil {
+	if s.secrets, err = s.controlled(ctx, from, secrets); err != nil {
 		return err
 	}
 	s.payload = slices.ContainsFunc(s.secrets, func(one metav1.PartialObjectMetadata) bool {
@@ -93,9 +91,10 @@ func (s *Seen) lookAgain(ctx context.Context) error {
 	return nil
 }
 
-// isOurs says that an object of a machine was made for the OpenShiftControlPlane, or is a Machine's that was.
+// isOurs says that config or infrastructure machine was made for the OpenShiftControlPlane, or is a Machine's that was. Somebody else
+// may have the OpenShiftControlPlane own what is theirs, but under no name of ours.
 func (s *Seen) isOurs(object metav1.Object) bool {
-	if ownedBy(object, s.look.Plane.UID) {
+	if ownedBy(object, s.look.Plane.UID) && s.isName(object.GetName()) {
 		return true
 	}
 	if s.bootstrap != nil && controlledBy(object, s.bootstrap.UID) {
@@ -107,6 +106,7 @@ func (s *Seen) isOurs(object metav1.Object) bool {
 // tell fills the facts that Machines alone tell.
 func (s *Seen) tell() {
 	b := guards.Bootstrap{Known: true, Removal: guards.Tally{Known: true, Wanted: 3}}
+	b.Problem = s.maker.problems.with(client.ObjectKeyFromObject(s.look.Plane), s.look.Plane.UID)
 	gone := func(left bool, what string) {
 		if left {
 			b.Removal.Missing = append(b.Removal.Missing, what)
@@ -116,7 +116,7 @@ func (s *Seen) tell() {
 	}
 	name := phases.BootstrapName(s.look.Plane.Name)
 	if s.bootstrap != nil {
-		b.UID, b.Provisioned = string(s.bootstrap.UID), isProvisioned(s.bootstrap)
+		b.UID, b.Attempt, b.Provisioned = string(s.bootstrap.UID), s.bootstrap.Annotations[v1alpha1.AttemptAnnotation], isProvisioned(s.bootstrap)
 	}
 	gone(s.bootstrap != nil, "Machine "+name)
 	gone(s.configs[name] != nil, "OpenShiftConfig "+name)
@@ -129,6 +129,10 @@ func (s *Seen) tell() {
 		s.facts.Workers = append(s.facts.Workers, "Machine "+name)
 	}
 	s.facts.Counts = s.counts()
+	if s.unread != nil {
+		s.facts.Bootstrap = guards.Bootstrap{Problem: machine.Shorten(s.unread.Error(), maxProblem)}
+		s.facts.Attempt = guards.Tally{}
+	}
 }
 
 // provisioned counts the control-plane Machines that have their infrastructure. One that is going has none to count on.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
@@ -18,28 +20,31 @@ import (
 type stage struct {
 	work work
 	till func(*guards.Facts) bool
+	// in is the state that it is the work of, empty where that does not matter.
+	in machine.State
 }
 
 func always(*guards.Facts) bool { return true }
 
 var (
 	installing = []stage{
-		{(*Seen).CreateMachines, func(f *guards.Facts) bool { return f.Provisioned.IsDone() && f.Bootstrap.Provisioned }},
-		{(*Seen).MarkInitialized, always},
-		{(*Seen).CreateMachines, always},
-		{(*Seen).MarkFinished, always},
-		{(*Seen).RemoveBootstrap, func(f *guards.Facts) bool { return f.Bootstrap.Removal.IsDone() }},
-		{(*Seen).HandOver, always},
-		{(*Seen).KeepInstalled, always},
+		{work: (*Seen).CreateMachines, till: func(f *guards.Facts) bool { return f.Provisioned.IsDone() && f.Bootstrap.Provisioned }},
+		{work: (*Seen).MarkInitialized, till: always},
+		{work: (*Seen).CreateMachines, till: always},
+		{work: (*Seen).MarkFinished, till: always},
+		{work: (*Seen).RemoveBootstrap, till: func(f *guards.Facts) bool { return f.Bootstrap.Removal.IsDone() }, in: guards.RemovingBootstrap},
+		{work: (*Seen).HandOver, till: always},
+		{work: (*Seen).KeepInstalled, till: always},
 	}
 	clearing = []stage{
-		{(*Seen).CreateMachines, func(f *guards.Facts) bool { return f.Provisioned.IsDone() }},
-		{(*Seen).ClearAttempt, func(f *guards.Facts) bool { return f.Attempt.IsDone() && f.Marks == guards.Marks{} }},
+		{work: (*Seen).CreateMachines, till: func(f *guards.Facts) bool { return f.Provisioned.IsDone() }},
+		{work: (*Seen).giveUp, till: always},
+		{work: (*Seen).ClearAttempt, till: func(f *guards.Facts) bool { return f.Attempt.IsDone() && f.Marks == guards.Marks{} }},
 	}
 	deleting = []stage{
-		{(*Seen).CreateMachines, func(f *guards.Facts) bool { return f.Provisioned.IsDone() }},
-		{(*Seen).ask, always},
-		{(*Seen).DeleteCluster, func(f *guards.Facts) bool { return !f.Seen }},
+		{work: (*Seen).CreateMachines, till: func(f *guards.Facts) bool { return f.Provisioned.IsDone() }},
+		{work: (*Seen).ask, till: always},
+		{work: (*Seen).DeleteCluster, till: func(f *guards.Facts) bool { return !f.Seen }},
 	}
 )
 
@@ -51,12 +56,22 @@ func (s *Seen) ask(ctx context.Context) (machine.Result, error) {
 	return machine.Result{}, s.maker.client.Delete(ctx, s.look.Plane)
 }
 
+// giveUp is that somebody asks for another try from scratch.
+func (s *Seen) giveUp(ctx context.Context) (machine.Result, error) {
+	plane := s.look.Plane.DeepCopy()
+	metav1.SetMetaDataAnnotation(&plane.ObjectMeta, v1alpha1.RetryAnnotation, "from-scratch-1")
+	return machine.Result{}, s.maker.client.Patch(ctx, plane, client.MergeFrom(s.look.Plane))
+}
+
 // run does stages with a process that is stopped after some writes, and then with one that is not. Cluster API goes on whoever is
 // stopped.
 func run(w *world, stages []stage, writes int, lost bool) (stopped bool) {
 	w.t.Helper()
 	w.left, w.lost = writes, lost
 	for _, stage := range stages {
+		if stage.in != "" {
+			in(w, stage.in)
+		}
 		for passes := 0; ; passes++ {
 			if passes > 20 {
 				w.t.Fatalf("nothing comes of it: %v", w.all())
@@ -157,6 +172,7 @@ func TestDeleteCluster_takes_down_what_was_half_made_wherever_the_making_was_sto
 			}
 		},
 		"clear": func(w *world) {
+			w.must((*Seen).giveUp)
 			for range 6 {
 				w.must((*Seen).ClearAttempt)
 				w.clusterAPI()
@@ -205,5 +221,28 @@ func TestWorks_with_lists_that_lag_behind_make_nothing_twice(t *testing.T) {
 	}
 	if got := w.all(); !reflect.DeepEqual(got, want) || fmt.Sprint(w.created) != created {
 		t.Errorf("there are %v, want %v; created was %v", got, want, w.created)
+	}
+}
+
+func TestWorks_after_a_restart_ask_for_nothing_again_that_is_there(t *testing.T) {
+	made := newWorld(t, objects()...)
+	made.must((*Seen).CreateMachines)
+	for writes := range len(made.writes) {
+		w := newWorld(t, objects()...)
+		w.left = writes
+		_, _ = w.do((*Seen).CreateMachines)
+		w.left = -1
+		w.must((*Seen).CreateMachines)
+		asked := map[string]int{}
+		for _, write := range w.writes {
+			if strings.HasPrefix(write, "create ") {
+				asked[write]++
+			}
+		}
+		for what, times := range asked {
+			if times != 1 {
+				t.Errorf("after %d writes: %d times %s", writes, times, what)
+			}
+		}
 	}
 }

@@ -10,11 +10,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
 )
 
 // ClearAttempt deletes all that the attempt has made, and takes the marks off when the API server itself has nothing of it any more.
-// It refuses once the bootstrap is finished.
+// It marks that before the first of it is deleted, so that nothing goes on with what is half gone, refuses once the bootstrap is finished,
+// and does nothing where nobody asks for it: a row leads on.
 func (s *Seen) ClearAttempt(ctx context.Context) (machine.Result, error) {
 	if s.look.Plane == nil {
 		return machine.Result{}, nil
@@ -27,6 +29,9 @@ func (s *Seen) ClearAttempt(ctx context.Context) (machine.Result, error) {
 		return machine.Result{}, machine.Terminal(errors.New("clearing the attempt: its bootstrap is finished"))
 	}
 	d := &doing{}
+	if marks, err = s.marking().Clearing(ctx); err != nil || !marks.Clears() && marks.Stage() != guards.NoStage {
+		return d.until(false, err)
+	}
 	gone, err := s.takeDown(ctx, d)
 	if err == nil && gone {
 		err = s.marking().Clear(ctx)
@@ -89,7 +94,7 @@ func (s *Seen) takeDown(ctx context.Context, d *doing) (gone bool, err error) {
 	if gone, err := fresh.removeHalfMade(ctx, "", d); err != nil || !gone {
 		return false, err
 	}
-	started, err := fresh.owned(ctx, s.maker.live, jobs)
+	started, err := fresh.controlled(ctx, s.maker.live, jobs)
 	if err != nil {
 		return false, err
 	}

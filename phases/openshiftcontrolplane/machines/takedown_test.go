@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -114,7 +115,7 @@ func TestClearAttempt_leaves_nothing_and_allows_another_bootstrap_Machine(t *tes
 	w := newWorld(t, append(frame(), asked(1), secret("a-ignition-bootstrap"), secret("c-ca"), worker("w-1"))...)
 	w.must((*Seen).CreateMachines)
 	w.clusterAPI()
-	w.must((*Seen).MarkInitialized)
+	w.must((*Seen).MarkInitialized, (*Seen).giveUp)
 	for i := range 6 {
 		w.must((*Seen).ClearAttempt)
 		if marks := phases.MarksOf(w.plane()); i < 3 && marks.Inputs == "" {
@@ -152,5 +153,72 @@ func TestClearAttempt_is_refused_once_the_bootstrap_is_finished(t *testing.T) {
 	s.facts.Marks.Finished = false
 	if _, err := s.ClearAttempt(t.Context()); !machine.IsTerminal(err) || w.writes != nil {
 		t.Errorf("it did %v (%v)", w.writes, err)
+	}
+}
+
+func TestTaking_down_leaves_what_the_OpenShiftControlPlane_owns_and_does_not_control(t *testing.T) {
+	owned := []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "OpenShiftControlPlane", Name: "a", UID: "p1"}}
+	for name, work := range map[string]work{"clearing": (*Seen).ClearAttempt, "deleting": (*Seen).DeleteCluster} {
+		inputs := secret("inputs")
+		inputs.OwnerReferences = owned
+		theirs := &v1alpha1.OpenShiftConfig{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "fleet", Name: "theirs", Labels: map[string]string{clusterv1.ClusterNameLabel: "c"}, OwnerReferences: owned,
+		}}
+		job := &batchv1.Job{ObjectMeta: inputs.ObjectMeta}
+		w := newWorld(t, append(frame(), asked(1), inputs, theirs, job, secret("a-ignition-bootstrap"))...)
+		w.must((*Seen).CreateMachines)
+		w.clusterAPI()
+		if name == "deleting" {
+			w.must((*Seen).ask)
+		} else {
+			w.must((*Seen).giveUp)
+		}
+		for range 6 {
+			w.must(work)
+			w.clusterAPI()
+		}
+		if got, want := w.all(), []string{"Job inputs", "OpenShiftConfig theirs", "Secret inputs"}; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: there are %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestClearAttempt_deletes_nothing_that_no_mark_gives_up(t *testing.T) {
+	w := newWorld(t, append(frame(), asked(1), secret("a-ignition-bootstrap"))...)
+	w.must((*Seen).CreateMachines)
+	in(w, guards.Clearing) // a status that somebody has put back
+	w.writes = nil
+	if result, err := w.do((*Seen).ClearAttempt); err != nil || result.LookAgain == 0 || w.writes != nil {
+		t.Errorf("it did %v (%+v, %v)", w.writes, result, err)
+	}
+}
+
+func TestClearAttempt_goes_on_where_it_was_interrupted_and_no_Machine_is_made_meanwhile(t *testing.T) {
+	w := newWorld(t, append(frame(), asked(3), secret("a-ignition-bootstrap"))...)
+	w.must((*Seen).CreateMachines)
+	w.clusterAPI()
+	w.must((*Seen).MarkInitialized, (*Seen).giveUp, (*Seen).ClearAttempt)
+	w.clusterAPI() // masters are gone, and the bootstrap is there
+	if got := w.all(); !reflect.DeepEqual(got, append(of("a-bootstrap"), "Secret a-ignition-bootstrap")) {
+		t.Fatalf("there are %v", got)
+	}
+	s, facts := w.see()
+	facts.Then.State = guards.Locating
+	if truth(guards.RemovalIsOver, facts) != machine.No || truth(guards.BootstrapIsKept, facts) != machine.Yes {
+		t.Error("after a pause it is not known that the attempt is cleared away")
+	}
+	if err := w.api.Delete(t.Context(), w.machine("a-bootstrap")); err != nil {
+		t.Fatal(err)
+	}
+	w.clusterAPI()
+	if allowed, err := s.mayCreateBootstrap(t.Context()); allowed || err != nil {
+		t.Errorf("another bootstrap Machine may be made (%v)", err)
+	}
+	for range 5 {
+		w.must((*Seen).ClearAttempt)
+	}
+	_, facts = w.see()
+	if len(w.all()) != 0 || truth(guards.AttemptIsGone, facts) != machine.Yes || facts.Object.Served != guards.Brief("from-scratch-1") {
+		t.Errorf("there are %v, and it is told %+v", w.all(), facts.Object)
 	}
 }

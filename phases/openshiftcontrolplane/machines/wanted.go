@@ -103,6 +103,9 @@ func (s *Seen) machine(w wanted, infrastructure clusterv1.ContractVersionedObjec
 		},
 	}
 	s.settle(one, w.role)
+	if w.role == v1alpha1.BootstrapRole {
+		metav1.SetMetaDataAnnotation(&one.ObjectMeta, v1alpha1.AttemptAnnotation, s.facts.AttemptID())
+	}
 	return one
 }
 
@@ -116,8 +119,10 @@ func (s *Seen) settle(one *clusterv1.Machine, role v1alpha1.Role) {
 	}
 	if role == v1alpha1.MasterRole && s.holds() {
 		metav1.SetMetaDataAnnotation(&one.ObjectMeta, hook, "")
+		s.noteAddresses(one)
 	} else {
 		delete(one.Annotations, hook)
+		delete(one.Annotations, nodeAddresses)
 	}
 	one.Spec.Deletion = *template.Deletion.DeepCopy()
 	if one.Spec.Deletion.NodeDeletionTimeoutSeconds == nil {

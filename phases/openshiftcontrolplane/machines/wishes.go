@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/collections"
 
@@ -26,9 +27,32 @@ func (s *Seen) scaling() guards.Wish {
 		return wish
 	}
 	wish.Asked = fmt.Sprintf("a control plane of %d Machines", s.replicas())
-	wish.Refused = s.refusal(nil)
+	if !s.takesBack() {
+		wish.Refused = s.refusal(nil)
+	}
 	wish.Steps = guards.Tally{Known: true, Done: max(farthest-len(left), 0), Wanted: farthest, Missing: left}
 	return wish
+}
+
+// takesBack says that what goes next has no member of etcd, so that nobody has to be healthy for it: it is half made, or has never been
+// a Node, and no such machine is asked for any more.
+func (s *Seen) takesBack() bool {
+	if _, half := s.halfMade(); half && s.active() >= s.replicas() {
+		return true
+	}
+	one := s.coming()
+	return one != nil && s.active() > s.replicas() && s.isOutOfEtcd(one)
+}
+
+// active is how many control-plane Machines there are of which none is on its way out.
+func (s *Seen) active() int {
+	count := 0
+	for _, one := range s.masters {
+		if one.DeletionTimestamp.IsZero() {
+			count++
+		}
+	}
+	return count
 }
 
 // remediation is what is asked for of an unhealthy Machine: that another one be there in its place. Where it is gone and its place
@@ -58,16 +82,13 @@ func (s *Seen) remediation() guards.Wish {
 // left are the steps that are left until there are as many Machines as asked for; that there are too many is a matter of scaling.
 func (s *Seen) left(state machine.State) []string {
 	var left []string
-	active := 0
+	active := s.active()
 	for _, one := range s.masters {
 		switch node := s.node(one); {
 		case !one.DeletionTimestamp.IsZero():
 			left = append(left, "the end of Machine "+one.Name)
 		case !one.Status.NodeRef.IsDefined(), s.isIn(state) && s.guest.Known && (node == nil || !node.Ready):
 			left = append(left, "the Node of Machine "+one.Name)
-			active++
-		default:
-			active++
 		}
 	}
 	for range max(s.replicas()-active, 0) {
@@ -78,6 +99,9 @@ func (s *Seen) left(state machine.State) []string {
 	}
 	for range max(active-s.replicas(), 0) {
 		left = append(left, "one Machine less", "its end")
+	}
+	if i, half := s.halfMade(); half && active >= s.replicas() {
+		left = append(left, "the end of what was begun of Machine "+MasterName(s.look.Plane.Name, i))
 	}
 	return left
 }
@@ -155,11 +179,12 @@ func (s *Seen) coming() *clusterv1.Machine {
 	return nil
 }
 
-// halfMade is the number of the control-plane machine that has a config and no Machine yet.
+// halfMade is the number of the control-plane machine that has a config and no Machine yet. One that a Machine controls had one, whose
+// end may be seen before that of the config.
 func (s *Seen) halfMade() (int, bool) {
 	for i := range most {
 		name := MasterName(s.look.Plane.Name, i)
-		if s.configs[name] != nil && s.master(name) == nil {
+		if config := s.configs[name]; config != nil && metav1.GetControllerOfNoCopy(config) == nil && s.master(name) == nil {
 			return i, true
 		}
 	}
@@ -176,17 +201,20 @@ func (s *Seen) free() int {
 	return most
 }
 
-// surplus is the Machine that goes first where there are too many: one that somebody has chosen, one that is unhealthy, or the one
-// that was made last.
+// surplus is the Machine that goes first where there are too many: one that has no Node, one that somebody has chosen, one that is
+// unhealthy, or the one that was made last.
 func (s *Seen) surplus() *clusterv1.Machine {
 	rank := func(one *clusterv1.Machine) int {
-		if _, chosen := one.Annotations[clusterv1.DeleteMachineAnnotation]; chosen {
+		_, chosen := one.Annotations[clusterv1.DeleteMachineAnnotation]
+		switch {
+		case !one.Status.NodeRef.IsDefined():
 			return 0
-		}
-		if collections.IsUnhealthy(one) {
+		case chosen:
 			return 1
+		case collections.IsUnhealthy(one):
+			return 2
 		}
-		return 2
+		return 3
 	}
 	return slices.MinFunc(s.masters, func(a, b *clusterv1.Machine) int {
 		if by := rank(a) - rank(b); by != 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,8 @@ type world struct {
 	// created are UIDs of what was created, by kind and name.
 	created map[string][]types.UID
 	uids    int
+	// refuse is what the API server says to a write or a live read, nil for nothing.
+	refuse func(verb, what string) error
 	// lag hides Machines from lists, as a cache does that is behind.
 	lag   bool
 	guest Guest
@@ -86,7 +89,18 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		WithStatusSubresource(&clusterv1.Machine{}, &v1alpha1.OpenShiftControlPlane{}).
 		WithObjects(objects...).Build()
 	w.client = interceptor.NewClient(w.api.(client.WithWatch), w.watched())
-	w.maker = New(w.client, w.api, func() time.Time { return noon })
+	live := interceptor.NewClient(w.api.(client.WithWatch), interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			object.SetName(key.Name)
+			if w.refuse != nil {
+				if err := w.refuse("read", w.name(object)); err != nil {
+					return err
+				}
+			}
+			return c.Get(ctx, key, object, options...)
+		},
+	})
+	w.maker = New(w.client, live, func() time.Time { return noon })
 	return w
 }
 
@@ -98,6 +112,11 @@ func (w *world) watched() interceptor.Funcs {
 		}
 		w.left--
 		w.writes = append(w.writes, verb+" "+w.name(object))
+		if w.refuse != nil {
+			if err := w.refuse(verb, w.name(object)); err != nil {
+				return err
+			}
+		}
 		if err := do(); err != nil {
 			return err
 		}
@@ -288,10 +307,18 @@ func (w *world) clusterAPI() {
 			yes := true
 			m.Status.Initialization.InfrastructureProvisioned = &yes
 			m.Status.NodeRef.Name = "node-of-" + m.Name
-			m.Status.Addresses = clusterv1.MachineAddresses{{Type: clusterv1.MachineInternalIP, Address: "ip-of-" + m.Name}}
+			m.Status.Addresses = clusterv1.MachineAddresses{{Type: clusterv1.MachineInternalIP, Address: ipOf(m.Name)}}
 		})
 		w.takeOver(one)
 	}
+}
+
+// ipOf is the address inside the cluster that a provider gives the machine of a name.
+func ipOf(name string) string {
+	if i, err := strconv.Atoi(name[strings.LastIndexByte(name, '-')+1:]); err == nil {
+		return fmt.Sprintf("10.1.0.%d", i+1)
+	}
+	return "10.1.0.200"
 }
 
 func (*world) parts(one *clusterv1.Machine) []client.Object {

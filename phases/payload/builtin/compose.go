@@ -91,6 +91,14 @@ func Compose(in *payload.Inputs, cluster Cluster, material keys.Material) (paylo
 	return made, nil
 }
 
+// Pointer returns the config of a master or a worker, with the certificate of the machine-config server's authority in PEM: what Compose
+// makes of the same inputs.
+func Pointer(in *payload.Inputs, cluster Cluster, role payload.Role, authority []byte) ([]byte, error) {
+	c := composition{Cluster: cluster, in: in}
+	c.keys.MachineConfigServerCA.Certificate = authority
+	return c.pointer(string(role))
+}
+
 func (c *composition) pointer(role string) ([]byte, error) {
 	host := c.MachineConfigServer
 	if host == "" {
