@@ -123,34 +123,38 @@ func TestEachAlertFiresWhenWhatItStandsForHasLasted(t *testing.T) {
 		if slices.Contains([]string{absent, unreachable, paused}, rule.Alert) {
 			continue
 		}
-		t.Run(rule.Alert, func(t *testing.T) {
-			long := time.Duration(rule.For)
-			machine, alone := machineOf(t, rule)
-			lasts := firing(t, rule, series(machine, rule.Alert, fmt.Sprintf("0 1x%d", scrapes(long)+2)), long+interval)
-			if !slices.Equal(lasts, []time.Duration{long + interval}) {
-				t.Errorf("it stands from %s on, and fires at %v", interval, lasts)
-			}
-			// A restart: nothing is told for two minutes, and of another pod then that nothing stands yet.
-			half := scrapes(long / 2)
-			broken := series(machine, rule.Alert, fmt.Sprintf("0 1x%d", half)) +
-				strings.Replace(series(machine, rule.Alert, fmt.Sprintf("_x%d 0 0 1x%d", half+4, half+4)), `pod="one"`, `pod="two"`, 1)
-			if fires := firing(t, rule, broken, long+interval); len(fires) == 0 {
-				t.Error("a restart has the time begin anew")
-			}
-			if fires := firing(t, rule, series(machine, rule.Alert, fmt.Sprintf("0x%d", 2*scrapes(long))), 2*long); len(fires) != 0 {
-				t.Errorf("nothing stands, and it fires at %v", fires)
-			}
-			short := firing(t, rule, series(machine, rule.Alert, fmt.Sprintf("0 1x%d 0x%d", scrapes(long)/4, 2*scrapes(long))), 2*long)
-			if len(short) != 0 {
-				t.Errorf("what stands for a quarter of the time has it fire at %v", short)
-			}
-			if fires := firing(t, rule, series(machine, "CapstanOther", fmt.Sprintf("1x%d", 2*scrapes(long))), 2*long); len(fires) != 0 {
-				t.Errorf("another alert has it fire at %v", fires)
-			}
-			if fires := firing(t, rule, series("another", rule.Alert, fmt.Sprintf("1x%d", 2*scrapes(long))), 2*long); alone == (len(fires) != 0) {
-				t.Errorf("it is of %s alone: %t; another machine has it fire at %v", machine, alone, fires)
-			}
-		})
+		t.Run(rule.Alert, func(t *testing.T) { firesWhenItLasts(t, rule) })
+	}
+}
+
+// firesWhenItLasts tries a rule of what a machine counts.
+func firesWhenItLasts(t *testing.T, rule rulefmt.Rule) {
+	t.Helper()
+	long := time.Duration(rule.For)
+	machine, alone := machineOf(t, rule)
+	lasts := firing(t, rule, series(machine, rule.Alert, fmt.Sprintf("0 1x%d", scrapes(long)+2)), long+interval)
+	if !slices.Equal(lasts, []time.Duration{long + interval}) {
+		t.Errorf("it stands from %s on, and fires at %v", interval, lasts)
+	}
+	// A restart: nothing is told for two minutes, and of another pod then that nothing stands yet.
+	half := scrapes(long / 2)
+	broken := series(machine, rule.Alert, fmt.Sprintf("0 1x%d", half)) +
+		strings.Replace(series(machine, rule.Alert, fmt.Sprintf("_x%d 0 0 1x%d", half+4, half+4)), `pod="one"`, `pod="two"`, 1)
+	if fires := firing(t, rule, broken, long+interval); len(fires) == 0 {
+		t.Error("a restart has the time begin anew")
+	}
+	if fires := firing(t, rule, series(machine, rule.Alert, fmt.Sprintf("0x%d", 2*scrapes(long))), 2*long); len(fires) != 0 {
+		t.Errorf("nothing stands, and it fires at %v", fires)
+	}
+	short := firing(t, rule, series(machine, rule.Alert, fmt.Sprintf("0 1x%d 0x%d", scrapes(long)/4, 2*scrapes(long))), 2*long)
+	if len(short) != 0 {
+		t.Errorf("what stands for a quarter of the time has it fire at %v", short)
+	}
+	if fires := firing(t, rule, series(machine, "CapstanOther", fmt.Sprintf("1x%d", 2*scrapes(long))), 2*long); len(fires) != 0 {
+		t.Errorf("another alert has it fire at %v", fires)
+	}
+	if fires := firing(t, rule, series("another", rule.Alert, fmt.Sprintf("1x%d", 2*scrapes(long))), 2*long); alone == (len(fires) != 0) {
+		t.Errorf("it is of %s alone: %t; another machine has it fire at %v", machine, alone, fires)
 	}
 }
 
@@ -162,13 +166,18 @@ func TestAnAlertEndsWithWhatItStandsFor(t *testing.T) {
 		if rule.Alert != first && (!alone || machine != "privatecapi") {
 			continue
 		}
-		t.Run(rule.Alert, func(t *testing.T) {
-			last, more := time.Duration(rule.For)+2*interval, 7*time.Minute
-			fires := firing(t, rule, series(machine, rule.Alert, fmt.Sprintf("1x%d 0x%d", scrapes(last), scrapes(more))), last+more)
-			if len(fires) == 0 || fires[len(fires)-1] >= last+5*time.Minute+interval {
-				t.Errorf("it ends at %s, and fires at %v", last, fires)
-			}
-		})
+		t.Run(rule.Alert, func(t *testing.T) { endsWithIt(t, rule) })
+	}
+}
+
+// endsWithIt tries that a rule is quiet once what it stands for is over, but for what it remembers of a restart.
+func endsWithIt(t *testing.T, rule rulefmt.Rule) {
+	t.Helper()
+	machine, _ := machineOf(t, rule)
+	last, more := time.Duration(rule.For)+2*interval, 7*time.Minute
+	fires := firing(t, rule, series(machine, rule.Alert, fmt.Sprintf("1x%d 0x%d", scrapes(last), scrapes(more))), last+more)
+	if len(fires) == 0 || fires[len(fires)-1] >= last+5*time.Minute+interval {
+		t.Errorf("it ends at %s, and fires at %v", last, fires)
 	}
 }
 
@@ -238,7 +247,12 @@ func TestACheckerThatIsNotReachedIsToldByWhatIsRefused(t *testing.T) {
 }
 
 func TestEachAlertSaysWhatOpenShiftAsksOfAlerts(t *testing.T) {
-	for _, rule := range file(t) {
+	saysWhatIsAsked(t, file(t))
+}
+
+func saysWhatIsAsked(t *testing.T, all []rulefmt.Rule) {
+	t.Helper()
+	for _, rule := range all {
 		if !slices.Contains([]string{"critical", "warning", "info"}, rule.Labels["severity"]) || rule.Labels["namespace"] == "" {
 			t.Errorf("%s has the labels %v", rule.Alert, rule.Labels)
 		}

@@ -15,8 +15,13 @@ import (
 	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
-// StepAPI held has the endpoint of a cluster be free for a guest that boots.
-const StepAPI = "api"
+// What is held of a guest: StepAPI has the endpoint of a cluster be free for a guest that boots, NoCredentials has the guest take nobody's
+// certificate, and NoKinds has it not serve the groups of OpenShift.
+const (
+	StepAPI       = "api"
+	NoCredentials = "credentials"
+	NoKinds       = "kinds"
+)
 
 // UserData is what a machine of a cluster is started with, by the Machine's name: the Ignition config of its data Secret. It is an error
 // while the Machine has none.

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Guest is an administrator's access to the guest of a cluster, by the kubeconfig that was made for it. It knows Nodes and
-// ClusterVersions.
+// Guest is an administrator's access to the guest of a cluster, by the kubeconfig that was made for it. It knows Nodes,
+// ClusterVersions and ClusterOperators.
 func (w *World) Guest(ctx context.Context, key Key) (client.Client, error) {
 	kept := &corev1.Secret{}
 	if err := w.API.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: secret.Name(key.Name, secret.Kubeconfig)}, kept); err != nil {
@@ -32,5 +32,6 @@ func (w *World) Guest(ctx context.Context, key Key) (client.Client, error) {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Node"), meta.RESTScopeRoot)
 	mapper.Add(configv1.GroupVersion.WithKind("ClusterVersion"), meta.RESTScopeRoot)
+	mapper.Add(configv1.GroupVersion.WithKind("ClusterOperator"), meta.RESTScopeRoot)
 	return client.New(config, client.Options{Scheme: kinds, Mapper: mapper})
 }

@@ -26,6 +26,9 @@ var kinds = []schema.GroupVersionKind{
 	Infrastructure.WithKind("DevMachineTemplate"),
 }
 
+// Kinds are those that a cluster has objects of in its namespace.
+func Kinds() []schema.GroupVersionKind { return slices.Clone(kinds) }
+
 // List has the objects of a kind in a namespace.
 func (w *World) List(ctx context.Context, of schema.GroupVersionKind, namespace string) ([]unstructured.Unstructured, error) {
 	all := &unstructured.UnstructuredList{}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -225,6 +226,12 @@ func (m *Manager) Kill() {
 	m.ended = true
 	m.process.Kill()
 }
+
+// Hang has the process do nothing until GoOn: it keeps its connections, and answers nobody.
+func (m *Manager) Hang() error { return syscall.Kill(m.PID(), syscall.SIGSTOP) }
+
+// GoOn ends Hang.
+func (m *Manager) GoOn() error { return syscall.Kill(m.PID(), syscall.SIGCONT) }
 
 // PID is the process.
 func (m *Manager) PID() int { return m.process.PID() }

@@ -9,11 +9,15 @@ import (
 const release = "4.22.0"
 
 var _ = Describe("A cluster of OpenShift", func() {
-	It("of one control-plane machine reaches Installed, is left alone by a provider that restarts, and leaves nothing when it is deleted", func(ctx SpecContext) {
+	It("of one control-plane machine reaches Installed without its bootstrap machine's objects, is left alone by a provider that restarts, and leaves nothing when it is deleted", func(ctx SpecContext) {
 		key := newKey(ctx)
 		since := mark(ctx)
-		install(ctx, key)
+		objects := install(ctx, key)
 		Expect(bootstraps(ctx, since, key)).To(HaveLen(1), "creations of the bootstrap machine")
+		Expect(deleted(ctx, since, key)).To(HaveExactElements("one-bootstrap"))
+		// Machine, config, infrastructure machine, payload and data Secret have it in their names.
+		Expect(objects).NotTo(ContainElement(ContainSubstring("bootstrap")))
+		available(ctx, key)
 
 		restart(ctx, key)
 		remove(ctx, key)

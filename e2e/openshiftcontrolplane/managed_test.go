@@ -123,6 +123,12 @@ func checked(key capiworld.Key) *clusterv1.MachineHealthCheck {
 // breaks has the Node of a guest say that it is not Ready.
 func breaks(ctx context.Context, key capiworld.Key, name string) {
 	GinkgoHelper()
+	turns(ctx, key, name, corev1.ConditionFalse)
+}
+
+// turns has the Node of a guest say whether it is Ready, once it is there.
+func turns(ctx context.Context, key capiworld.Key, name string, ready corev1.ConditionStatus) {
+	GinkgoHelper()
 	eventually(ctx, "Node "+name+" to be changed", func(ctx context.Context) error {
 		guest, err := world.Guest(ctx, key)
 		if err != nil {
@@ -134,7 +140,7 @@ func breaks(ctx context.Context, key capiworld.Key, name string) {
 		}
 		for i := range node.Status.Conditions {
 			if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady {
-				c.Status, c.Reason, c.LastTransitionTime = corev1.ConditionFalse, "Broken", metav1.Now()
+				c.Status, c.Reason, c.LastTransitionTime = ready, "Turned", metav1.Now()
 			}
 		}
 		return guest.Update(ctx, node)

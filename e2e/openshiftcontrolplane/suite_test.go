@@ -66,11 +66,13 @@ var _ = AfterEach(func(ctx SpecContext) {
 // namespaces counts those that specs were given.
 var namespaces int
 
+func namespaceOf(number int) string { return fmt.Sprintf("guests-%d", number) }
+
 // newKey is a name for a cluster in a namespace of its own.
 func newKey(ctx context.Context) capiworld.Key {
 	GinkgoHelper()
 	namespaces++
-	key := capiworld.Key{Namespace: fmt.Sprintf("guests-%d", namespaces), Name: "one"}
+	key := capiworld.Key{Namespace: namespaceOf(namespaces), Name: "one"}
 	Expect(world.CreateNamespace(ctx, key.Namespace)).To(Succeed())
 	return key
 }
@@ -78,7 +80,13 @@ func newKey(ctx context.Context) capiworld.Key {
 // eventually repeats an attempt until it returns nil, or until a manager has ended.
 func eventually(ctx context.Context, what string, attempt func(context.Context) error) {
 	GinkgoHelper()
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%s is too long", patience))
+	within(ctx, patience, what, attempt)
+}
+
+// within is eventually for what takes long.
+func within(ctx context.Context, long time.Duration, what string, attempt func(context.Context) error) {
+	GinkgoHelper()
+	ctx, cancel := context.WithTimeoutCause(ctx, long, fmt.Errorf("%s is too long", long))
 	defer cancel()
 	Expect(harness.Eventually(ctx, what, func(ctx context.Context) error {
 		Expect(world.Alive()).To(Succeed())

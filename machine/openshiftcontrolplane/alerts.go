@@ -9,7 +9,7 @@ import (
 // Who is called to what. What a row stands for has lasted already where the table says so; the time here comes on top of it.
 var (
 	isStuck = machine.Alert{
-		Name: "CapstanOpenShiftInstallStuck", Severity: machine.Warning, After: time.Minute,
+		Name: "CapstanOpenShiftInstallStuck", Severity: machine.Warning, After: 10 * time.Minute,
 		Summary: "The installation of an OpenShift cluster has failed, and its machines stay for debugging",
 	}
 	isDegraded = machine.Alert{

@@ -13,8 +13,10 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sigs.k8s.io/cluster-api/util/certs"
@@ -33,6 +35,16 @@ type authority struct {
 type front struct {
 	server *http.Server
 	ended  chan struct{}
+	lacks  *lacks
+}
+
+// lacks is what a front lacks for a while. It may be changed while requests are answered.
+type lacks struct{ credentials, kinds atomic.Bool }
+
+// set has a front lack what is named, and nothing else.
+func (l *lacks) set(held []string) {
+	l.credentials.Store(slices.Contains(held, NoCredentials))
+	l.kinds.Store(slices.Contains(held, NoKinds))
 }
 
 // newFront opens the endpoint before the fake API server at a port of the loopback.
@@ -47,8 +59,9 @@ func newFront(ctx context.Context, host string, port int32, by authority, fake i
 	}
 	clients := x509.NewCertPool()
 	clients.AddCert(by.certificate)
-	f := &front{ended: make(chan struct{}), server: &http.Server{
-		Handler:           handler{objects: objects, fake: passOn(fake)},
+	without := &lacks{}
+	f := &front{ended: make(chan struct{}), lacks: without, server: &http.Server{
+		Handler:           handler{objects: objects, fake: passOn(fake), lacks: without},
 		ReadHeaderTimeout: 10 * time.Second,
 		TLSConfig: &tls.Config{
 			Certificates: []tls.Certificate{*certificate}, ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: clients, MinVersion: tls.VersionTLS12,

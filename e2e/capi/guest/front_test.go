@@ -52,7 +52,18 @@ func certified(t *testing.T) (authority, tls.Certificate) {
 // open is a front before a server that tells which path it was asked for, and a client of it with and without a certificate.
 func open(t *testing.T) (address string, known, unknown *http.Client) {
 	t.Helper()
+	address, known, unknown, _ = openLacking(t)
+	return address, known, unknown
+}
+
+// openLacking is open for a front that can be made to lack something.
+func openLacking(t *testing.T) (address string, known, unknown *http.Client, without *lacks) {
+	t.Helper()
 	fake := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/apis/config.openshift.io/") {
+			http.NotFound(w, r)
+			return
+		}
 		if r.URL.Path == "/apis" {
 			_, _ = io.WriteString(w, `{"groups":[{"name":"apps"}]}`)
 			return
@@ -85,7 +96,7 @@ func open(t *testing.T) (address string, known, unknown *http.Client) {
 	with := func(certificates ...tls.Certificate) *http.Client {
 		return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: certificates, MinVersion: tls.VersionTLS12}}}
 	}
-	return fmt.Sprintf("https://127.0.0.1:%d", own), with(client), with()
+	return fmt.Sprintf("https://127.0.0.1:%d", own), with(client), with(), f.lacks
 }
 
 func ask(t *testing.T, c *http.Client, method, address, body string) (int, string) {
@@ -116,6 +127,31 @@ func TestFront_tells_everybody_that_it_is_ready_and_nothing_else_without_a_certi
 	}
 	if code, text := ask(t, known, http.MethodGet, address+"/api/v1/nodes", ""); code != http.StatusOK || !strings.HasPrefix(text, "fake /api/v1/nodes at 127.0.0.1:") {
 		t.Errorf("who has one gets %d %q", code, text)
+	}
+}
+
+func TestFront_lacks_what_it_is_told_to_lack_and_nothing_else(t *testing.T) {
+	address, known, _, without := openLacking(t)
+	for _, row := range []struct {
+		held             string
+		nodes, operators int
+		groups           string
+	}{
+		{"", http.StatusOK, http.StatusOK, "config.openshift.io"},
+		{NoCredentials, http.StatusUnauthorized, http.StatusUnauthorized, "Unauthorized"},
+		{NoKinds, http.StatusOK, http.StatusNotFound, `{"groups":[{"name":"apps"}]}`},
+		{"", http.StatusOK, http.StatusOK, "config.openshift.io"},
+	} {
+		without.set([]string{row.held})
+		if code, _ := ask(t, known, http.MethodGet, address+"/api/v1/nodes", ""); code != row.nodes {
+			t.Errorf("lacking %q, Nodes get %d", row.held, code)
+		}
+		if code, _ := ask(t, known, http.MethodGet, address+"/apis/config.openshift.io/v1/clusteroperators", ""); code != row.operators {
+			t.Errorf("lacking %q, ClusterOperators get %d", row.held, code)
+		}
+		if _, text := ask(t, known, http.MethodGet, address+"/apis", ""); !strings.Contains(text, row.groups) {
+			t.Errorf("lacking %q, groups are %s", row.held, text)
+		}
 	}
 }
 

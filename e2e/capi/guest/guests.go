@@ -113,6 +113,7 @@ func (g *Guests) serve(ctx context.Context, of *infrav1.DevCluster) error {
 			return err
 		}
 	}
+	one.front.lacks.set(held)
 	masters, err := g.masters(ctx, listener)
 	if err != nil {
 		return err

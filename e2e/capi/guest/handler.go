@@ -20,6 +20,7 @@ const largest = 3 << 20
 type handler struct {
 	objects *objects
 	fake    http.Handler
+	lacks   *lacks
 }
 
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -28,7 +29,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "ok")
 		return
 	}
-	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 || h.lacks.credentials.Load() {
 		answerError(w, apierrors.NewUnauthorized("no certificate of the cluster's authority"))
 		return
 	}
@@ -40,9 +41,9 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/version":
 		answer(w, http.StatusOK, map[string]string{"major": "1", "minor": "35", "gitVersion": "v1.35.4"})
-	case r.URL.Path == "/apis":
+	case r.URL.Path == "/apis" && !h.lacks.kinds.Load():
 		h.groups(w, r)
-	case of != config && of != operator:
+	case of != config && of != operator || h.lacks.kinds.Load():
 		h.fake.ServeHTTP(w, r)
 	case len(parts) == 3:
 		answer(w, http.StatusOK, resources(of))

@@ -41,6 +41,13 @@ const (
 	StepUpgrade = "upgrade"
 )
 
+// What a guest can lack, for as long as it is named among the steps that are held: NoCredentials is one that takes nobody's certificate,
+// NoKinds one that does not serve the groups of OpenShift.
+const (
+	NoCredentials = "credentials"
+	NoKinds       = "kinds"
+)
+
 // BootstrapSuffix is what the name of a bootstrap machine ends in. It gets a Node, which a real one does not, since every machine of the
 // dev provider does.
 const BootstrapSuffix = "-bootstrap"
