@@ -38,7 +38,7 @@ func (s *Seen) wantedBootstrap() wanted {
 
 func (s *Seen) wantedMaster(i int) wanted {
 	return wanted{
-		name: MasterName(s.look.Plane.Name, i), role: v1alpha1.MasterRole,
+		name: masterName(s.look.Plane.Name, i), role: v1alpha1.MasterRole,
 		template: s.look.Plane.Spec.MachineTemplate.Spec.InfrastructureRef, domain: s.domain(i),
 	}
 }
