@@ -50,6 +50,8 @@ const (
 	// PayloadVersionsAnnotation tells in which versions the inputs were when the payload was made: as long as they have the same, they
 	// have not drifted, and need not be read.
 	PayloadVersionsAnnotation = "capstan.openshift.io/payload-versions"
+	// PayloadPlatformAnnotation is the platform of the inputs when the payload was made: how long a bootstrap may take rests on it.
+	PayloadPlatformAnnotation = "capstan.openshift.io/payload-platform"
 )
 
 // RoleLabel says on the objects of a control-plane machine what it is started as: bootstrap or master. The bootstrap Machine has

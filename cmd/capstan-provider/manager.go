@@ -108,7 +108,7 @@ func (f *managerFlags) run(ctx context.Context) error {
 	own := &ownWrites{}
 	o := options.Options{
 		Live: mgr.GetAPIReader(), Took: own.add, Side: f.concurrency, Image: f.image,
-		Client:             &newest.Client{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Of: isOurs, Took: own.took},
+		Client:             &newest.Client{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Of: isOurs, Sees: provider.Sees(f.watchFilter), Took: own.took},
 		InsecureRegistries: f.insecureRegistries, ExtraCAFile: f.extraCAFile,
 	}
 	if o.House, err = house.New(mgr, f.ownNamespace, clock.RealClock{}, clock.RealClock{}); err != nil {

@@ -17,6 +17,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	"github.com/capstan-capi/capstan/controllers/house"
@@ -84,11 +85,25 @@ func Cache(config *rest.Config, namespace, watchFilter string) cache.Options {
 		return o
 	}
 	for object, by := range o.ByObject {
-		switch object.(type) {
-		case *v1alpha1.OpenShiftControlPlane, *v1alpha1.OpenShiftConfig:
+		if isFiltered(object) {
 			by.Label = labels.SelectorFromSet(labels.Set{clusterv1.WatchLabel: watchFilter})
 			o.ByObject[object] = by
 		}
 	}
 	return o
+}
+
+func isFiltered(object client.Object) bool {
+	switch object.(type) {
+	case *v1alpha1.OpenShiftControlPlane, *v1alpha1.OpenShiftConfig:
+		return true
+	}
+	return false
+}
+
+// Sees says whether the cache of a filter has an object.
+func Sees(watchFilter string) func(client.Object) bool {
+	return func(object client.Object) bool {
+		return watchFilter == "" || !isFiltered(object) || object.GetLabels()[clusterv1.WatchLabel] == watchFilter
+	}
 }

@@ -53,7 +53,7 @@ var OwnerIsSet = guard{
 // BootHasBegun asks whether the machine was started: then nothing that it was started with is ever written again.
 var BootHasBegun = guard{
 	Name: "BootHasBegun",
-	Doc:  "The Machine has its infrastructure, or its Node is known.",
+	Doc:  "The Machine has its infrastructure, or the ID that a provider gives it, or its Node is known.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch m := f.Machine; {
 		case !m.Known:

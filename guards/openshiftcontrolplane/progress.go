@@ -76,12 +76,30 @@ func Progress(f Facts) (done int, known bool) {
 	return done, true
 }
 
-// How long the states that a hook is waited for in have patience, and the longer bootstrap of machines that are slow to start.
+// How long states have patience that are asked for it outside the table, too; slowBootstrap is that of machines that are slow to start.
 const (
 	InfrastructurePatience = 15 * time.Minute
+	IgnitionPatience       = 10 * time.Minute
+	MachinesPatience       = 15 * time.Minute
+	APIPatience            = 20 * time.Minute
+	BootstrapPatience      = 45 * time.Minute
 	RemovalPatience        = 5 * time.Minute
 	slowBootstrap          = time.Hour
 )
+
+var usual = map[machine.State]time.Duration{
+	AwaitingInfrastructure: InfrastructurePatience, GeneratingIgnition: IgnitionPatience, CreatingMachines: MachinesPatience,
+	AwaitingAPI: APIPatience, Bootstrapping: BootstrapPatience, RemovingBootstrap: RemovalPatience,
+}
+
+// PatienceOf is how long an instance may go without progress in one of the states whose patience has a name here.
+func (f Facts) PatienceOf(state machine.State) time.Duration {
+	f.Then.State = state
+	if own := Patience(f, ProgressStalled); own > 0 {
+		return own
+	}
+	return usual[state]
+}
 
 // slow are the platforms whose machines are slow to start, as install-configs spell them.
 var slow = []string{"baremetal", "vsphere"}

@@ -86,3 +86,15 @@ func TestPatience(t *testing.T) {
 		}
 	}
 }
+
+func TestPatienceOf_is_never_zero_where_it_is_asked_outside_the_table(t *testing.T) {
+	for state, want := range usual {
+		if got := (Facts{}).PatienceOf(state); got != want || want == 0 {
+			t.Errorf("%s has %s, want %s", state, got, want)
+		}
+	}
+	own := Facts{Timeouts: map[machine.State]time.Duration{CreatingMachines: time.Hour}}
+	if got := own.PatienceOf(CreatingMachines); got != time.Hour {
+		t.Errorf("what the spec asks for gives %s", got)
+	}
+}

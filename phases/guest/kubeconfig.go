@@ -2,6 +2,7 @@ package guest
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"time"
 
@@ -9,8 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/clientcmd"
-	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/certs"
 	capikubeconfig "sigs.k8s.io/cluster-api/util/kubeconfig"
@@ -21,9 +20,6 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 )
 
-// short is how the key of a kubeconfig is made: it takes a hundredth of the time of RSA.
-const short = capikubeconfig.KeyEncryptionAlgorithm(bootstrapv1.EncryptionAlgorithmECDSAP256)
-
 // kubeconfig is what is known of the Secret of a kubeconfig, as long as it has the same version.
 type kubeconfig struct {
 	version string
@@ -33,6 +29,9 @@ type kubeconfig struct {
 	notAfter time.Time
 	// server is where it leads.
 	server string
+	// certificate is what it says who it is by, nil for none; authorities are those that it trusts, in PEM.
+	certificate *x509.Certificate
+	authorities []byte
 	// wrong says why it cannot be used, empty for nothing.
 	wrong string
 }
@@ -89,7 +88,10 @@ func kubeconfigOf(stored *corev1.Secret, controlPlane types.UID) (kubeconfig, *l
 		found.wrong = fmt.Sprintf("key %s: %v", secret.KubeconfigDataName, err)
 		return found, nil
 	}
-	found.server, found.notAfter = l.server.String(), l.notAfter
+	found.server, found.certificate, found.authorities = l.server.String(), l.certificate, l.authorities
+	if l.certificate != nil {
+		found.notAfter = l.certificate.NotAfter
+	}
 	return found, l
 }
 
@@ -107,6 +109,9 @@ func (p *Poller) lineOf(ctx context.Context, g *guest, cluster client.ObjectKey)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.line == nil { // somebody has read it meanwhile, and it was another one
+		return nil, fmt.Errorf("the Secret %s has just been replaced", name)
+	}
 	return g.line, nil
 }
 
@@ -121,22 +126,34 @@ func (s *Seen) seeKubeconfig(ctx context.Context) error {
 }
 
 // KeepKubeconfig makes the kubeconfig where there is none, renews it at half of its life, and makes one of ours anew that cannot be
-// used. One that is somebody else's is left as it is, and so is ours where the authority's key is not there.
+// used, or that the guest refuses and the authority has not issued. One that is somebody else's is left as it is, and so is ours where the
+// authority's key is not there. One that the guest takes is not replaced by one of another authority.
 func (s *Seen) KeepKubeconfig(ctx context.Context) (did string, err error) {
 	if s.unread != nil || s.guest == nil {
 		return "", s.unread
 	}
 	key := client.ObjectKeyFromObject(s.look.Cluster)
 	found, there, err := s.p.readKubeconfig(ctx, s.guest, key)
-	if err != nil || there && (!found.ours || !s.isDue(found)) {
+	if err != nil || there && !found.ours {
 		return "", err
 	}
-	signs, err := s.canSign(ctx)
-	if err != nil || !signs {
+	isDue := !there || s.isDue(found)
+	if !isDue && !s.sight.refused {
+		return "", nil
+	}
+	by, err := s.authority(ctx)
+	if err != nil || by == nil {
 		return "", err
 	}
 	name := kubeconfigKey(key).Name
-	made, err := s.newKubeconfig(ctx)
+	issued := there && by.hasIssued(found)
+	switch {
+	case !isDue && issued: // what the guest refuses is none of its making
+		return "", nil
+	case there && !issued && s.sight.api && found.server == s.server():
+		return "", fmt.Errorf("renewing Secret %s: Secret %s is another authority than the one that the guest trusts; put that one back", name, by.name)
+	}
+	made, err := by.kubeconfig(s.look.Cluster.Name, s.server())
 	if err != nil {
 		return "", fmt.Errorf("making Secret %s: %w", name, err)
 	}
@@ -147,7 +164,7 @@ func (s *Seen) KeepKubeconfig(ctx context.Context) (did string, err error) {
 	return "stored Secret " + name, nil
 }
 
-// isDue says that a kubeconfig of ours has to be made anew.
+// isDue says that a kubeconfig of ours has to be made anew, whatever the guest says of it.
 func (s *Seen) isDue(found kubeconfig) bool {
 	return found.wrong != "" || found.notAfter.IsZero() || found.server != s.server() ||
 		found.notAfter.Sub(s.p.clock.Now()) < certs.DefaultCertDuration/2
@@ -155,45 +172,6 @@ func (s *Seen) isDue(found kubeconfig) bool {
 
 func (s *Seen) server() string {
 	return "https://" + s.look.Cluster.Spec.ControlPlaneEndpoint.String()
-}
-
-// authority is the Secret of the authority of the guest's API, nil for none.
-func (s *Seen) authority(ctx context.Context) (*corev1.Secret, error) {
-	found, err := secret.Get(ctx, s.p.live, client.ObjectKeyFromObject(s.look.Cluster), secret.ClusterCA)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading the authority of Cluster %s: %w", s.look.Cluster.Name, err)
-	}
-	return found, nil
-}
-
-// canSign says that the key of the authority is there. Without it somebody else issues certificates.
-func (s *Seen) canSign(ctx context.Context) (bool, error) {
-	found, err := s.authority(ctx)
-	return found != nil && len(found.Data[secret.TLSKeyDataName]) > 0, err
-}
-
-// newKubeconfig makes one.
-func (s *Seen) newKubeconfig(ctx context.Context) ([]byte, error) {
-	found, err := s.authority(ctx)
-	if err != nil {
-		return nil, err
-	}
-	certificate, err := certs.DecodeCertPEM(found.Data[secret.TLSCrtDataName])
-	if err != nil {
-		return nil, fmt.Errorf("%s of Secret %s is no certificate in PEM; mend it", secret.TLSCrtDataName, found.Name)
-	}
-	key, err := certs.DecodePrivateKeyPEM(found.Data[secret.TLSKeyDataName])
-	if err != nil {
-		return nil, fmt.Errorf("%s of Secret %s is no key in PEM; mend it", secret.TLSKeyDataName, found.Name)
-	}
-	config, err := capikubeconfig.New(s.look.Cluster.Name, s.server(), certificate, key, short)
-	if err != nil {
-		return nil, fmt.Errorf("signing a certificate by Secret %s: its key does not sign", found.Name)
-	}
-	return clientcmd.Write(*config)
 }
 
 // storeKubeconfig creates the Secret, or replaces what is in it.

@@ -161,3 +161,99 @@ func TestKubeconfig_that_is_gone_is_made_anew(t *testing.T) {
 	}
 	w.kubeconfig()
 }
+
+// another is an authority that no guest knows.
+func another(t *testing.T) *secret.Certificate {
+	t.Helper()
+	c := &secret.Certificate{Purpose: secret.ClusterCA}
+	must(t, c.Generate())
+	return c
+}
+
+// signed is a kubeconfig by an authority, that trusts another one.
+func signed(t *testing.T, w *world, by, trusts *secret.Certificate) []byte {
+	t.Helper()
+	certificate, err := certs.DecodeCertPEM(by.KeyPair.Cert)
+	must(t, err)
+	key, err := certs.DecodePrivateKeyPEM(by.KeyPair.Key)
+	must(t, err)
+	data, err := (&signer{name: "x", certificate: certificate, key: key}).kubeconfig("c", w.guest.URL)
+	must(t, err)
+	config, err := clientcmd.Load(data)
+	must(t, err)
+	config.Clusters["c"].CertificateAuthorityData = trusts.KeyPair.Cert
+	data, err = clientcmd.Write(*config)
+	must(t, err)
+	return data
+}
+
+func TestKubeconfig_of_ours_with_what_the_authority_has_not_issued_is_made_anew_once_the_guest_refuses_it(t *testing.T) {
+	own, err := authority()
+	must(t, err)
+	other := another(t)
+	for name, given := range map[string][]*secret.Certificate{"another certificate": {other, own}, "another authority": {own, other}, "both": {other, other}} {
+		w := connected(t)
+		s := w.kubeconfig()
+		s.Data["value"] = signed(t, w, given[0], given[1])
+		must(t, w.plane.Update(t.Context(), s))
+		if facts := w.ask(); facts.Guest.API {
+			t.Fatalf("%s: the guest takes it", name)
+		}
+		if did, err := w.keep(t); did == "" || err != nil {
+			t.Errorf("%s: it did nothing (%v)", name, err)
+		}
+		if facts := w.ask(); !facts.Guest.API {
+			t.Errorf("%s: %s", name, facts.Guest.APIProblem)
+		}
+	}
+}
+
+func TestKubeconfig_that_the_authority_has_issued_stays_whatever_the_guest_says_of_it(t *testing.T) {
+	w := connected(t)
+	w.guest.set(readyPath, status(403))
+	w.ask()
+	before := w.kubeconfig().ResourceVersion
+	if did, err := w.keep(t); did != "" || err != nil || w.kubeconfig().ResourceVersion != before {
+		t.Errorf("it did %q (%v)", did, err)
+	}
+}
+
+func TestKubeconfig_that_works_is_not_replaced_by_one_of_another_authority(t *testing.T) {
+	w := connected(t)
+	w.ask()
+	ca := &corev1.Secret{}
+	must(t, w.plane.Get(t.Context(), client.ObjectKey{Namespace: key.Namespace, Name: "c-ca"}, ca))
+	other := another(t)
+	ca.Data = map[string][]byte{secret.TLSCrtDataName: other.KeyPair.Cert, secret.TLSKeyDataName: other.KeyPair.Key}
+	must(t, w.plane.Update(t.Context(), ca))
+	w.clock.Step(certs.DefaultCertDuration/2 + time.Hour)
+	before := w.kubeconfig().ResourceVersion
+	did, err := w.keep(t)
+	if did != "" || err == nil || !strings.Contains(err.Error(), "Secret c-ca is another authority") || w.kubeconfig().ResourceVersion != before {
+		t.Errorf("it did %q (%v)", did, err)
+	}
+	if facts := w.ask(); !facts.Guest.API {
+		t.Errorf("the guest is lost: %s", facts.Guest.APIProblem)
+	}
+}
+
+func TestLine_that_is_gone_between_two_looks_is_an_error(t *testing.T) {
+	w := connected(t)
+	w.see(finished)
+	w.mu.Lock()
+	g := w.guests[key]
+	w.mu.Unlock()
+	g.mu.Lock()
+	g.line = nil
+	g.mu.Unlock()
+	if l, err := w.lineOf(t.Context(), g, client.ObjectKey{Namespace: key.Namespace, Name: "c"}); l != nil || err == nil {
+		t.Errorf("it is %v (%v)", l, err)
+	}
+}
+
+func TestPoller_outlives_a_fault_of_its_own(t *testing.T) {
+	w := connected(t)
+	if found := w.unbroken(t.Context(), nil, wanted{cluster: client.ObjectKey{Namespace: key.Namespace, Name: "c"}}); !strings.Contains(found.problem, "a fault of this program") {
+		t.Errorf("it has seen %+v", found)
+	}
+}

@@ -3,6 +3,8 @@ package guest
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -37,8 +40,9 @@ type line struct {
 	server    *url.URL
 	http      *http.Client
 	transport *http.Transport
-	// notAfter is until when the certificate of the kubeconfig is valid, zero for one without.
-	notAfter time.Time
+	// certificate is that of the kubeconfig, nil for one without; authorities are those that the guest is trusted by, in PEM.
+	certificate *x509.Certificate
+	authorities []byte
 }
 
 // errUnsafe is a kubeconfig that names a program or a file: it comes from whoever may write a Secret, and is used by this process.
@@ -77,15 +81,13 @@ func dial(data []byte) (*line, error) {
 	if err != nil {
 		return nil, errors.New("its user cannot be used; give it certificates or a token as data")
 	}
-	made := &line{server: server, transport: transport, http: &http.Client{
+	made := &line{server: server, transport: transport, authorities: config.CAData, http: &http.Client{
 		Transport: wrapped, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if len(config.CertData) > 0 {
-		certificate, err := certs.DecodeCertPEM(config.CertData)
-		if err != nil {
+		if made.certificate, err = certs.DecodeCertPEM(config.CertData); err != nil {
 			return nil, errors.New("its certificate cannot be read; mend it")
 		}
-		made.notAfter = certificate.NotAfter
 	}
 	return made, nil
 }
@@ -118,6 +120,15 @@ func (e statusError) Error() string {
 		return fmt.Sprintf("it refuses the credentials of the kubeconfig for %s (status %d)", e.path, e.code)
 	}
 	return fmt.Sprintf("it answers %s with status %d", e.path, e.code)
+}
+
+// isRefusal says that a guest refuses the credentials, or shows some that are not trusted.
+func isRefusal(err error) bool {
+	if status, is := errors.AsType[statusError](err); is {
+		return status.code == http.StatusUnauthorized || status.code == http.StatusForbidden
+	}
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	return untrusted || strings.Contains(err.Error(), "remote error: tls: ") // an alert, whose type nobody else can name
 }
 
 // isMissing says that a guest has no such object, or no such kind.

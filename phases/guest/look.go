@@ -43,7 +43,7 @@ func (p *Poller) look(ctx context.Context, g *guest, want wanted) sight {
 	err = l.get(ctx, readyPath, "", nil)
 	p.probed(g.key, p.clock.Since(begun), err == nil)
 	if err != nil {
-		return sight{problem: err.Error()}
+		return sight{problem: err.Error(), refused: isRefusal(err)}
 	}
 	s := sight{api: true}
 	for _, ask := range []func() error{

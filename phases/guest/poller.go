@@ -2,6 +2,7 @@ package guest
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"sync"
 	"time"
@@ -203,7 +204,7 @@ func (p *Poller) ask(ctx context.Context, g *guest) {
 	g.mu.Unlock()
 	inTime, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	found := p.look(inTime, g, want)
+	found := p.unbroken(inTime, g, want)
 	if ctx.Err() != nil {
 		return
 	}
@@ -219,6 +220,16 @@ func (p *Poller) ask(ctx context.Context, g *guest) {
 	if different {
 		p.changed(g.key)
 	}
+}
+
+// unbroken is a look, of which a panic ends no more than itself: what a guest answers is somebody else's to say, and the process serves all.
+func (p *Poller) unbroken(ctx context.Context, g *guest, want wanted) (found sight) {
+	defer func() {
+		if broken := recover(); broken != nil {
+			found = sight{problem: fmt.Sprintf("what it answers has met a fault of this program: %v", broken)}
+		}
+	}()
+	return p.look(ctx, g, want)
 }
 
 func (g *guest) pace() time.Duration {

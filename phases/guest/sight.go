@@ -15,6 +15,8 @@ type sight struct {
 	api, silent bool
 	// problem says why the API does not answer, or what could not be read though it does.
 	problem string
+	// refused says that the credentials are why.
+	refused bool
 	// read says that all that follows was read.
 	read                bool
 	complete, etcdAlone bool

@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -25,6 +26,8 @@ type Client struct {
 	Live client.Reader
 	// Of says which objects are remembered.
 	Of func(client.Object) bool
+	// Sees says whether the cache would have an object, by its labels. One that it would not is not there. Nil for all.
+	Sees func(client.Object) bool
 	// Took is told of each write to such an object that was bound to a version, before: object is what is stored. Nil for nobody.
 	Took func(object client.Object, before string)
 
@@ -72,6 +75,10 @@ func (c *Client) Get(ctx context.Context, key client.ObjectKey, object client.Ob
 			c.forget(at)
 		}
 		return err
+	}
+	if c.Sees != nil && !c.Sees(newest) { // somebody has given it to another process
+		c.forget(at)
+		return apierrors.NewNotFound(schema.GroupResource{Resource: at.kind.Elem().Name()}, key.Name)
 	}
 	reflect.ValueOf(object).Elem().Set(reflect.ValueOf(newest).Elem())
 	return nil

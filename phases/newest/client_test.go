@@ -123,3 +123,23 @@ func TestClient_believes_that_what_it_has_written_is_gone(t *testing.T) {
 		}
 	}
 }
+
+func TestClient_does_not_see_what_was_given_to_another_process(t *testing.T) {
+	l := newLate(t)
+	l.Sees = func(o client.Object) bool { return o.GetLabels()["whose"] == "ours" }
+	made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "u", Labels: map[string]string{"whose": "ours"}}}
+	if err := l.Create(t.Context(), made); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Get(t.Context(), key, &corev1.ConfigMap{}); err != nil {
+		t.Fatal(err)
+	}
+	given := made.DeepCopy()
+	given.Labels["whose"] = "another's"
+	if err := l.server.Update(t.Context(), given); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Get(t.Context(), key, &corev1.ConfigMap{}); !apierrors.IsNotFound(err) {
+		t.Errorf("it says %v", err)
+	}
+}

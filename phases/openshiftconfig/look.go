@@ -90,7 +90,9 @@ func (l Look) Facts() guards.Facts {
 	}
 	if m := l.Machine; m != nil {
 		f.Machine = guards.Machine{
-			Known: true, Name: m.Name, Provisioned: is(m.Status.Initialization.InfrastructureProvisioned), Node: m.Status.NodeRef.Name,
+			Known: true, Name: m.Name, Node: m.Status.NodeRef.Name,
+			// A status is dropped when an object moves to another plane; the provider's ID is not.
+			Provisioned: is(m.Status.Initialization.InfrastructureProvisioned) || m.Spec.ProviderID != "",
 		}
 	}
 	if c := l.Cluster; c != nil {

@@ -29,6 +29,8 @@ func TestRead_tells_facts_of_a_config_its_Machine_and_its_Cluster(t *testing.T) 
 	machine.Spec.ClusterName = "c"
 	machine.Status.Initialization.InfrastructureProvisioned = yes()
 	machine.Status.NodeRef.Name = "n"
+	moved := machine.DeepCopy()
+	moved.Status, moved.Spec.ProviderID = clusterv1.MachineStatus{}, "aws:///i-1"
 	another := machine.DeepCopy()
 	another.UID = "m2"
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "c"}}
@@ -51,6 +53,9 @@ func TestRead_tells_facts_of_a_config_its_Machine_and_its_Cluster(t *testing.T) 
 		"another Machine of the name": {[]client.Object{owned, another, cluster}, alone},
 		"the Cluster is gone": {[]client.Object{owned, machine}, guards.Facts{
 			Seen: true, Object: object, Machine: guards.Machine{Known: true, Name: "a", Provisioned: true, Node: "n"}, Cluster: guards.Cluster{Known: true},
+		}},
+		"one that has just come from another plane, which has dropped its status": {[]client.Object{owned, moved, cluster}, guards.Facts{
+			Seen: true, Object: object, Machine: guards.Machine{Known: true, Name: "a", Provisioned: true}, Cluster: of,
 		}},
 		"all": {[]client.Object{owned, machine, cluster}, guards.Facts{
 			Seen: true, Object: object, Machine: guards.Machine{Known: true, Name: "a", Provisioned: true, Node: "n"}, Cluster: of,

@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,6 +55,8 @@ func must(t testing.TB, err error) {
 type registry struct {
 	fails error
 	asked []images.Access
+	// tagged is what a tag stands for, the usual image where it is empty.
+	tagged string
 }
 
 func (r *registry) Resolve(_ context.Context, reference string, policy release.Policy, access images.Access) (release.Release, error) {
@@ -63,7 +66,7 @@ func (r *registry) Resolve(_ context.Context, reference string, policy release.P
 	}
 	ref, err := images.ParseRef(reference)
 	if policy == release.Tag {
-		ref, err = images.ParseRef(image)
+		ref, err = images.ParseRef(cmp.Or(r.tagged, image))
 	}
 	return release.Release{Image: ref, Version: "4.22.1"}, err
 }

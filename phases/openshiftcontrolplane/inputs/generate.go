@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/cluster-api/util/secret"
@@ -33,14 +34,26 @@ func (s *Seen) GenerateIgnition(ctx context.Context) (machine.Result, error) {
 	if err := s.ownTemplates(ctx); err != nil {
 		return machine.Result{}, err
 	}
+	// What is written is bound to these versions, which were there before it was asked whether anything may be made: another process
+	// may have gone on meanwhile.
+	was, err := s.held(ctx)
+	if err != nil {
+		return machine.Result{}, err
+	}
 	mayMake, err := s.mayMake(ctx)
 	if err != nil {
 		return machine.Result{}, err
 	}
+	var result machine.Result
 	if s.engine() == v1alpha1.InstallerJob {
-		return s.byInstaller(ctx, in, mayMake)
+		result, err = s.byInstaller(ctx, in, was, mayMake)
+	} else {
+		result, err = s.inProcess(ctx, in, was, mayMake)
 	}
-	return s.inProcess(ctx, in, mayMake)
+	if isRaced(err) {
+		return machine.Result{LookAgain: soon}, nil
+	}
+	return result, err
 }
 
 // frozenInputs are the inputs if they are still what was frozen. A payload of other ones would not be what was decided.
@@ -80,42 +93,56 @@ func (s *Seen) mayMake(ctx context.Context) (bool, error) {
 	return !marks.Clears() && marks.Bootstrap == "" && !marks.Initialized && !marks.Finished && s.facts.Bootstrap.UID == "", nil
 }
 
-// mayRemake says that a payload would end too soon, and is to be made anew.
-func (s *Seen) mayRemake(mayMake bool) bool {
-	return mayMake && s.facts.Payload.Ending && s.facts.Bootstrap.Known
+// mayRemake says that a payload would end too soon, and is to be made anew. ends is when the one ends that is there now: one that was made
+// since the look is not made anew.
+func (s *Seen) mayRemake(mayMake bool, ends time.Time) bool {
+	return mayMake && s.facts.Payload.Ending && s.facts.Bootstrap.Known && !ends.After(s.facts.Payload.NotAfter)
 }
 
-// inProcess is the engine Builtin.
-func (s *Seen) inProcess(ctx context.Context, in *payload.Inputs, mayMake bool) (machine.Result, error) {
+// inProcess is the engine Builtin. What the payload is sealed with is stored first, with the sum of what is made with it, so that nothing
+// else is ever made with it.
+func (s *Seen) inProcess(ctx context.Context, in *payload.Inputs, was held, mayMake bool) (machine.Result, error) {
 	of, err := s.release(ctx, in)
 	if err != nil {
 		return machine.Result{}, fmt.Errorf("making the payload: %w", err)
 	}
 	cluster := s.cluster(of)
-	material, ends, err := s.material(ctx, builtin.Names(in, cluster), mayMake)
+	sealed, err := s.seals(ctx, builtin.Names(in, cluster), was, mayMake)
 	if err != nil {
 		return machine.Result{}, err
 	}
-	made, err := builtin.Compose(in, cluster, material)
+	made, err := builtin.Compose(in, cluster, sealed.material)
 	if err != nil {
 		return machine.Result{}, fmt.Errorf("making the payload: %w", err)
 	}
-	return s.store(ctx, made, ends)
+	sum, name := payload.Sum(slices.Concat(made.Bootstrap, made.Master, made.Worker)), payload.KeysName(s.look.Plane.Name)
+	if had := was.annotation(name, v1alpha1.PayloadSumAnnotation); !mayMake && sum != had {
+		return machine.Result{}, LostError{What: "what is made now is not what was made before: the release image, the endpoint, or the name of the machine-config server is another"}
+	}
+	if err := s.keep(ctx, was, name, sealed.all, map[string]string{
+		v1alpha1.PayloadInputsAnnotation:   s.frozen(),
+		v1alpha1.PayloadNotAfterAnnotation: sealed.ends.UTC().Format(time.RFC3339),
+		v1alpha1.PayloadSumAnnotation:      sum,
+	}); err != nil {
+		return machine.Result{}, err
+	}
+	return s.store(ctx, was, made, sealed.ends)
 }
 
 // store stores the configs of the roles.
-func (s *Seen) store(ctx context.Context, made payload.Payload, ends time.Time) (machine.Result, error) {
+func (s *Seen) store(ctx context.Context, was held, made payload.Payload, ends time.Time) (machine.Result, error) {
 	for _, role := range payload.Roles {
 		config := made.Of(role)
 		data, err := s.delivered(config)
 		if err != nil {
 			return machine.Result{}, fmt.Errorf("storing the Ignition config of role %s: %w", role, err)
 		}
-		if err := s.keep(ctx, payload.SecretName(s.look.Plane.Name, role), data, map[string]string{
+		if err := s.keep(ctx, was, payload.SecretName(s.look.Plane.Name, role), data, map[string]string{
 			v1alpha1.PayloadInputsAnnotation:   s.frozen(),
 			v1alpha1.PayloadNotAfterAnnotation: ends.UTC().Format(time.RFC3339),
 			v1alpha1.PayloadSumAnnotation:      payload.Sum(config),
 			v1alpha1.PayloadVersionsAnnotation: s.versionsSum,
+			v1alpha1.PayloadPlatformAnnotation: s.facts.Cluster.Platform,
 		}); err != nil {
 			return machine.Result{}, err
 		}
@@ -131,37 +158,33 @@ func (e LostError) Error() string {
 		"value that begins with %s", e.What, v1alpha1.RetryAnnotation, v1alpha1.FromScratch)
 }
 
-// material is what a payload is sealed with, and until when. It is stored before it is returned. Once machines may have been made with
-// it nothing of it is made anew.
-func (s *Seen) material(ctx context.Context, names keys.Names, mayMake bool) (keys.Material, time.Time, error) {
-	none := keys.Material{}
+// seal is what a payload is sealed with: all of it as it is stored, and read, and until when it is valid.
+type seal struct {
+	all      map[string][]byte
+	material keys.Material
+	ends     time.Time
+}
+
+// seals returns what a payload is sealed with. Authorities are stored before it returns. Once machines may have been made with it nothing
+// of it is made anew.
+func (s *Seen) seals(ctx context.Context, names keys.Names, was held, mayMake bool) (seal, error) {
 	authorities, err := s.authorities(ctx, mayMake)
 	if err != nil {
-		return none, time.Time{}, err
+		return seal{}, err
 	}
-	name := payload.KeysName(s.look.Plane.Name)
-	stored, ends, err := s.storedKeys(ctx, s.mayRemake(mayMake))
-	if err != nil {
-		return none, ends, err
-	}
+	stored, ends := s.storedKeys(was, mayMake)
 	all, err := keys.Complete(stored, authorities, names)
 	if err != nil {
-		return none, ends, err
+		return seal{}, err
 	}
 	if !mayMake && (ends.IsZero() || !maps.EqualFunc(stored, all, bytes.Equal)) {
-		return none, ends, LostError{What: fmt.Sprintf("Secret %s is gone, or not what it was", name)}
+		return seal{}, LostError{What: fmt.Sprintf("Secret %s is gone, or not what it was", payload.KeysName(s.look.Plane.Name))}
 	}
 	if ends.IsZero() {
 		ends = s.r.now().Add(payload.Lifetime).Truncate(time.Second)
 	}
-	if err := s.keep(ctx, name, all, map[string]string{
-		v1alpha1.PayloadInputsAnnotation:   s.frozen(),
-		v1alpha1.PayloadNotAfterAnnotation: ends.UTC().Format(time.RFC3339),
-	}); err != nil {
-		return none, ends, err
-	}
 	material, err := keys.Read(all, authorities, names)
-	return material, ends, err
+	return seal{all: all, material: material, ends: ends}, err
 }
 
 // authorities are those of the Cluster. They are made where they are not there, unless machines may trust others.

@@ -25,8 +25,6 @@ import (
 const (
 	// whileRunning is after how long a Job is looked at again.
 	whileRunning = 5 * time.Second
-	// generating is how long the installer may take where the spec says nothing.
-	generating = 10 * time.Minute
 	// spare is how much earlier the installer is stopped than the state has no more patience, so that people are told of its log.
 	spare = 30 * time.Second
 	// logMost is how much of a log is told, at most: the rest of it stays in the Secret.
@@ -55,7 +53,7 @@ func (InstallerError) Terminal() bool { return true }
 
 // byInstaller is the engine InstallerJob. What the installer has made is kept until the bootstrap is over, so that a Secret that is lost
 // gets the same bytes.
-func (s *Seen) byInstaller(ctx context.Context, in *payload.Inputs, mayMake bool) (machine.Result, error) {
+func (s *Seen) byInstaller(ctx context.Context, in *payload.Inputs, was held, mayMake bool) (machine.Result, error) {
 	request, err := s.request(ctx, in)
 	if err != nil {
 		return machine.Result{}, err
@@ -66,14 +64,18 @@ func (s *Seen) byInstaller(ctx context.Context, in *payload.Inputs, mayMake bool
 		return machine.Result{}, err
 	}
 	ends := timeOf(result.Annotations[v1alpha1.PayloadNotAfterAnnotation])
-	if s.mayRemake(mayMake) && found && !ends.After(s.facts.Payload.NotAfter) {
+	undated := found && ends.IsZero() // nobody knows until when it can be used
+	if undated && !mayMake {
+		return machine.Result{}, LostError{What: fmt.Sprintf("annotation %s of Secret %s is gone, or no time", v1alpha1.PayloadNotAfterAnnotation, request.JobName())}
+	}
+	if undated || found && s.mayRemake(mayMake, ends) {
 		return machine.Result{LookAgain: whileRunning}, s.restart(ctx, request, result)
 	}
 	if made, err := job.Unpack(result.Data); err == nil {
 		if err := s.takeOver(ctx, request, made); err != nil {
 			return machine.Result{}, err
 		}
-		return s.store(ctx, made, ends)
+		return s.store(ctx, was, made, ends)
 	}
 	if !mayMake {
 		return machine.Result{}, LostError{What: fmt.Sprintf("Secret %s is gone, or not what the installer has made", request.JobName())}
@@ -94,10 +96,7 @@ func (s *Seen) request(ctx context.Context, in *payload.Inputs) (job.Request, er
 	if err != nil {
 		return job.Request{}, fmt.Errorf("making the payload: %w", err)
 	}
-	long := generating
-	if own := s.facts.Timeouts[guards.GeneratingIgnition]; own > 0 {
-		long = own
-	}
+	long := s.facts.PatienceOf(guards.GeneratingIgnition)
 	return job.Request{
 		Namespace: s.look.Plane.Namespace, Name: s.look.Plane.Name, Owner: s.owner(),
 		Labels: map[string]string{clusterv1.ClusterNameLabel: s.look.Cluster.Name}, Digest: s.frozen(), ReleaseImage: string(of.Image),
@@ -126,7 +125,14 @@ func (s *Seen) run(ctx context.Context, request job.Request, result *corev1.Secr
 	case is.Annotations[v1alpha1.RetryAnnotation] != s.facts.Object.Retry:
 		return machine.Result{Did: "has the installer tried again", LookAgain: whileRunning}, s.discard(ctx, is, metav1.DeletePropagationForeground)
 	case state == job.Complete:
+		// It may have written its result after that was read.
+		if _, err := s.ours(ctx, request.JobName(), result); err != nil {
+			return machine.Result{}, err
+		}
 		_, err := job.Unpack(result.Data)
+		if err == nil {
+			return machine.Result{LookAgain: soon}, nil
+		}
 		return machine.Result{}, InstallerError{Secret: request.JobName(), Why: fmt.Sprintf("it has ended well, and what it has made cannot be used: %v", err)}
 	}
 	log := job.Tail(result.Data[job.LogKey], job.Secrets(request.Files))
@@ -256,5 +262,5 @@ func (s *Seen) keepInstallers(ctx context.Context, made payload.Payload) error {
 	if err != nil || kubeconfig == nil {
 		return err
 	}
-	return s.keep(ctx, name, map[string][]byte{secret.KubeconfigDataName: kubeconfig}, nil)
+	return s.keep(ctx, nil, name, map[string][]byte{secret.KubeconfigDataName: kubeconfig}, nil)
 }

@@ -23,7 +23,7 @@ type judged struct {
 	// wrong says what is wrong with it, empty for nothing.
 	wrong    string
 	notAfter time.Time
-	bytes    int
+	platform string
 }
 
 // seePayload fills in the facts. A payload is not looked at before its inputs are frozen, nor that of the bootstrap once that is
@@ -48,6 +48,9 @@ func (s *Seen) seePayload(ctx context.Context) error {
 			continue
 		}
 		tally.Done++
+		if found.platform != "" { // as it was when the inputs were frozen
+			s.facts.Cluster.Platform = found.platform
+		}
 		if ends.IsZero() || found.notAfter.Before(ends) {
 			ends = found.notAfter
 		}
@@ -66,21 +69,9 @@ func (s *Seen) missing(role payload.Role, wrong string) string {
 }
 
 // untilBootstrapped is how long it may take from the payload to the end of the bootstrap.
-func (s *Seen) untilBootstrapped() time.Duration {
-	var long time.Duration
-	facts := *s.facts
-	for _, state := range []struct {
-		is    machine.State
-		usual time.Duration
-	}{
-		{guards.CreatingMachines, 15 * time.Minute}, {guards.AwaitingAPI, 20 * time.Minute}, {guards.Bootstrapping, 45 * time.Minute},
-	} {
-		facts.Then.State = state.is
-		if own := guards.Patience(facts, guards.ProgressStalled); own > 0 {
-			long += own
-		} else {
-			long += state.usual
-		}
+func (s *Seen) untilBootstrapped() (long time.Duration) {
+	for _, state := range []machine.State{guards.CreatingMachines, guards.AwaitingAPI, guards.Bootstrapping} {
+		long += s.facts.PatienceOf(state)
 	}
 	return long
 }
@@ -126,7 +117,7 @@ func (s *Seen) judgementOf(secret metav1.Object) judged {
 	if ends.IsZero() {
 		return judged{wrong: "annotation " + v1alpha1.PayloadNotAfterAnnotation + " is no time"}
 	}
-	return judged{notAfter: ends}
+	return judged{notAfter: ends, platform: notes[v1alpha1.PayloadPlatformAnnotation]}
 }
 
 // judgement is of a Secret as it was read.
@@ -142,6 +133,5 @@ func (s *Seen) judgement(secret *corev1.Secret) judged {
 	if payload.Sum(config) != secret.Annotations[v1alpha1.PayloadSumAnnotation] {
 		return judged{wrong: "it was altered"}
 	}
-	found.bytes = len(config)
 	return found
 }

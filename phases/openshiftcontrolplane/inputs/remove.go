@@ -54,17 +54,3 @@ func (s *Seen) RemoveKeys(ctx context.Context) (machine.Result, error) {
 	}
 	return result, nil
 }
-
-// IgnitionBytes is how large the config of each role is that was looked at.
-func (s *Seen) IgnitionBytes() map[payload.Role]int {
-	all := map[payload.Role]int{}
-	if s.memory == nil {
-		return all
-	}
-	for role, found := range s.memory.roles {
-		if found.wrong == "" {
-			all[role] = found.bytes
-		}
-	}
-	return all
-}

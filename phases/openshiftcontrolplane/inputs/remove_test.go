@@ -9,7 +9,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
-	"github.com/capstan-capi/capstan/phases/payload"
 )
 
 // has says whether there is a Secret.
@@ -66,18 +65,5 @@ func TestRemoveKeys_takes_away_what_an_installer_has_made(t *testing.T) {
 	seen, _ := b.see()
 	if _, err := seen.RemoveKeys(t.Context()); err != nil || b.has(name) || !b.has("c-kubeconfig") {
 		t.Errorf("its result is left: %v", err)
-	}
-}
-
-func TestIgnitionBytes_tells_of_each_role(t *testing.T) {
-	b := installed(t)
-	seen, _ := b.see()
-	for _, role := range payload.Roles {
-		if got, want := seen.IgnitionBytes()[role], len(b.secret(payload.SecretName("a", role)).Data[payload.ValueKey]); got != want {
-			t.Errorf("%s has %d bytes, want %d", role, got, want)
-		}
-	}
-	if got := (&Seen{}).IgnitionBytes(); len(got) > 0 {
-		t.Errorf("of nothing it tells %v", got)
 	}
 }

@@ -45,31 +45,51 @@ func (s *Seen) owner() metav1.OwnerReference {
 	return *metav1.NewControllerRef(s.look.Plane, v1alpha1.GroupVersion.WithKind("OpenShiftControlPlane"))
 }
 
-// keep has a Secret of ours hold data, and nothing else, with annotations among its own. One of somebody else is a conflict.
-func (s *Seen) keep(ctx context.Context, name string, data map[string][]byte, annotations map[string]string) error {
-	key := client.ObjectKey{Namespace: s.look.Plane.Namespace, Name: name}
-	secret := &corev1.Secret{}
-	err := s.r.live.Get(ctx, key, secret)
-	if apierrors.IsNotFound(err) {
-		secret = &corev1.Secret{
+// held are Secrets of ours as the API server had them, by name; those that were not there are not here.
+type held map[string]*corev1.Secret
+
+func (h held) annotation(name, key string) string {
+	if is := h[name]; is != nil {
+		return is.Annotations[key]
+	}
+	return ""
+}
+
+// held reads what is kept of a payload. One of somebody else is a conflict.
+func (s *Seen) held(ctx context.Context) (held, error) {
+	all := held{}
+	names := []string{payload.KeysName(s.look.Plane.Name)}
+	for _, role := range payload.Roles {
+		names = append(names, payload.SecretName(s.look.Plane.Name, role))
+	}
+	for _, name := range names {
+		is := &corev1.Secret{}
+		if found, err := s.ours(ctx, name, is); err != nil {
+			return nil, err
+		} else if found {
+			all[name] = is
+		}
+	}
+	return all, nil
+}
+
+// keep has a Secret of ours hold data, and nothing else, with annotations among its own. It is created where it was not there, and changed
+// only as it was: errors are conflicts, or that it exists, where somebody else has written it since.
+func (s *Seen) keep(ctx context.Context, was held, name string, data map[string][]byte, annotations map[string]string) error {
+	before := was[name]
+	if before == nil {
+		if err := s.r.client.Create(ctx, &corev1.Secret{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: key.Namespace, Name: name, Annotations: annotations, OwnerReferences: []metav1.OwnerReference{s.owner()},
+				Namespace: s.look.Plane.Namespace, Name: name, Annotations: annotations, OwnerReferences: []metav1.OwnerReference{s.owner()},
 				Labels: map[string]string{clusterv1.ClusterNameLabel: s.look.Cluster.Name},
 			},
 			Type: clusterv1.ClusterSecretType, Data: data,
-		}
-		if err := s.r.client.Create(ctx, secret); err != nil {
+		}); err != nil {
 			return fmt.Errorf("storing Secret %s: %w", name, err)
 		}
 		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("storing Secret %s: %w", name, err)
-	}
-	if !metav1.IsControlledBy(secret, s.look.Plane) {
-		return fmt.Errorf("storing Secret %s: there is one that is somebody else's; remove it, or name the OpenShiftControlPlane otherwise", name)
-	}
-	before := secret.DeepCopy()
+	secret := before.DeepCopy()
 	secret.Data = data
 	if secret.Annotations == nil {
 		secret.Annotations = map[string]string{}
@@ -85,24 +105,21 @@ func (s *Seen) keep(ctx context.Context, name string, data map[string][]byte, an
 	return nil
 }
 
+// isRaced says that somebody else has written at the same time.
+func isRaced(err error) bool { return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) }
+
 // storedKeys are the keys that are stored already, and until when a payload is valid that is made with them: never, if it is to be
 // made anew. The cluster keeps its UUID.
-func (s *Seen) storedKeys(ctx context.Context, remake bool) (map[string][]byte, time.Time, error) {
-	name := payload.KeysName(s.look.Plane.Name)
-	secret := &corev1.Secret{}
-	if err := s.r.live.Get(ctx, client.ObjectKey{Namespace: s.look.Plane.Namespace, Name: name}, secret); apierrors.IsNotFound(err) {
-		return nil, time.Time{}, nil
-	} else if err != nil {
-		return nil, time.Time{}, fmt.Errorf("reading Secret %s: %w", name, err)
-	}
-	if !metav1.IsControlledBy(secret, s.look.Plane) {
-		return nil, time.Time{}, fmt.Errorf("reading Secret %s: it is somebody else's; remove it, or name the OpenShiftControlPlane otherwise", name)
+func (s *Seen) storedKeys(was held, mayMake bool) (map[string][]byte, time.Time) {
+	secret := was[payload.KeysName(s.look.Plane.Name)]
+	if secret == nil {
+		return nil, time.Time{}
 	}
 	ends := timeOf(secret.Annotations[v1alpha1.PayloadNotAfterAnnotation])
-	if remake || ends.IsZero() {
-		return map[string][]byte{keys.ClusterIDKey: secret.Data[keys.ClusterIDKey]}, time.Time{}, nil
+	if ends.IsZero() || s.mayRemake(mayMake, ends) {
+		return map[string][]byte{keys.ClusterIDKey: secret.Data[keys.ClusterIDKey]}, time.Time{}
 	}
-	return secret.Data, ends, nil
+	return secret.Data, ends
 }
 
 // timeOf is a time in the form of RFC 3339, zero for something else.

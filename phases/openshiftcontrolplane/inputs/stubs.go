@@ -82,7 +82,16 @@ func (s *Seen) KeepStubs(ctx context.Context) (machine.Result, error) {
 		}
 		annotations[v1alpha1.PayloadSumAnnotation] = payload.Sum(config)
 		name := payload.SecretName(s.look.Plane.Name, role)
-		if err := s.keep(ctx, name, data, annotations); err != nil {
+		was, is := held{}, &corev1.Secret{}
+		if found, err := s.ours(ctx, name, is); err != nil {
+			return machine.Result{}, err
+		} else if found {
+			was[name] = is
+		}
+		switch err := s.keep(ctx, was, name, data, annotations); {
+		case isRaced(err):
+			return machine.Result{LookAgain: soon}, nil
+		case err != nil:
 			return machine.Result{}, err
 		}
 		return machine.Result{Did: "gave Secret " + name + " its Ignition config back", LookAgain: soon}, nil
