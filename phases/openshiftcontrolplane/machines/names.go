@@ -14,8 +14,8 @@ import (
 	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
 )
 
-// hook holds the removal of a Machine's infrastructure until etcd does without its member; see the contract of Machine deletion hooks.
-const hook = clusterv1.PreTerminateDeleteHookAnnotationPrefix + "/openshiftcontrolplane"
+// deletionHook holds the removal of a Machine's infrastructure until etcd does without its member; see the contract of Machine deletion hooks.
+const deletionHook = clusterv1.PreTerminateDeleteHookAnnotationPrefix + "/openshiftcontrolplane"
 
 // machineKind is that of a Machine in an owner reference.
 const machineKind = "Machine"

@@ -23,7 +23,7 @@ const (
 // scaling is what is asked for of the number of control-plane Machines: that there be as many as the spec says, each with a Node.
 func (s *Seen) scaling() guards.Wish {
 	wish := guards.Wish{Known: true}
-	if !s.holds() {
+	if !s.hooks() {
 		return wish
 	}
 	left := s.left(guards.Scaling)
@@ -63,7 +63,7 @@ func (s *Seen) active() int {
 // is empty, only the state tells that this is no scaling.
 func (s *Seen) remediation() guards.Wish {
 	wish := guards.Wish{Known: true}
-	if !s.holds() {
+	if !s.hooks() {
 		return wish
 	}
 	var left []string
