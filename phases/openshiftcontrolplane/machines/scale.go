@@ -32,7 +32,7 @@ func (s *Seen) change(ctx context.Context, replaces bool) (machine.Result, error
 	d := &doing{}
 	s.keepInstalled(ctx, d)
 	s.removeBootstrap(ctx, d)
-	if s.holds() {
+	if s.hooks() {
 		d.meet(s.changeOne(ctx, replaces, d))
 	}
 	return d.result()
@@ -84,9 +84,9 @@ func (s *Seen) changeOne(ctx context.Context, replaces bool, d *doing) error {
 // removeHeld asks for the deletion of a control-plane Machine that our hook holds until etcd does without its member. One that lacks the
 // hook is given it first, and none is deleted that somebody else has written since.
 func (s *Seen) removeHeld(ctx context.Context, one *clusterv1.Machine, d *doing) error {
-	if _, held := one.Annotations[hook]; !held {
+	if _, held := one.Annotations[deletionHook]; !held {
 		before := one.DeepCopy()
-		metav1.SetMetaDataAnnotation(&one.ObjectMeta, hook, "")
+		metav1.SetMetaDataAnnotation(&one.ObjectMeta, deletionHook, "")
 		if done, err := s.patch(ctx, one, before, d); err != nil || !done {
 			return err
 		}

@@ -13,13 +13,17 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// farthest is more steps than any change of Machines takes, so that what is left can be told as what is done.
-const farthest = 32
+const (
+	// most is how many control-plane Machines there may be at most, one in its place for each.
+	most = 16
+	// farthest is more steps than any change of Machines takes, two for each, so that what is left can be told as what is done.
+	farthest = 2 * most
+)
 
 // scaling is what is asked for of the number of control-plane Machines: that there be as many as the spec says, each with a Node.
 func (s *Seen) scaling() guards.Wish {
 	wish := guards.Wish{Known: true}
-	if !s.holds() {
+	if !s.hooks() {
 		return wish
 	}
 	left := s.left(guards.Scaling)
@@ -59,7 +63,7 @@ func (s *Seen) active() int {
 // is empty, only the state tells that this is no scaling.
 func (s *Seen) remediation() guards.Wish {
 	wish := guards.Wish{Known: true}
-	if !s.holds() {
+	if !s.hooks() {
 		return wish
 	}
 	var left []string
@@ -101,7 +105,7 @@ func (s *Seen) left(state machine.State) []string {
 		left = append(left, "one Machine less", "its end")
 	}
 	if i, half := s.halfMade(); half && active >= s.replicas() {
-		left = append(left, "the end of what was begun of Machine "+MasterName(s.look.Plane.Name, i))
+		left = append(left, "the end of what was begun of Machine "+masterName(s.look.Plane.Name, i))
 	}
 	return left
 }
@@ -183,7 +187,7 @@ func (s *Seen) coming() *clusterv1.Machine {
 // end may be seen before that of the config.
 func (s *Seen) halfMade() (int, bool) {
 	for i := range most {
-		name := MasterName(s.look.Plane.Name, i)
+		name := masterName(s.look.Plane.Name, i)
 		if config := s.configs[name]; config != nil && metav1.GetControllerOfNoCopy(config) == nil && s.master(name) == nil {
 			return i, true
 		}
@@ -194,7 +198,7 @@ func (s *Seen) halfMade() (int, bool) {
 // free is the lowest number that no control-plane Machine has.
 func (s *Seen) free() int {
 	for i := range most {
-		if s.master(MasterName(s.look.Plane.Name, i)) == nil {
+		if s.master(masterName(s.look.Plane.Name, i)) == nil {
 			return i
 		}
 	}
@@ -223,6 +227,3 @@ func (s *Seen) surplus() *clusterv1.Machine {
 		return strings.Compare(b.Name, a.Name)
 	})
 }
-
-// most is how many control-plane Machines there may be at most, one in its place for each.
-const most = 16
