@@ -71,17 +71,17 @@ func effect(name, doc string, run func(Works, context.Context) (machine.Result, 
 var (
 	ResolveInputs = work("ResolveInputs", "reads the release's version, the install state, the manifests and the templates, and validates all of it. Has the Cluster own the templates.",
 		Works.ResolveInputs, "ownerReferences of templates")
-	GenerateIgnition = work("GenerateIgnition", "stores keys and certificates first, and then makes the Ignition configs of the three roles, once for the attempt; makes them anew only if they would end too soon and no Machine is made with them.",
-		Works.GenerateIgnition, "Secret", "Job")
-	CreateMachines = work("CreateMachines", "creates config, infrastructure machine and Machine of the bootstrap and of the control plane, and takes up those of ours that are there; intends the bootstrap Machine by its mark first, and notes its UID after. Where a Secret of the payload is lost, gives the same bytes back.",
-		Works.CreateMachines, "annotations of OpenShiftControlPlane", "OpenShiftConfig", "infrastructure machines", "Machine", "Secret")
+	GenerateIgnition = work("GenerateIgnition", "stores keys and certificates first, and then makes the Ignition configs of the three roles, once for the attempt; makes them anew only if they would end too soon and no Machine is there that was made with them: that one is intended is taken back then.",
+		Works.GenerateIgnition, "Secret", "Job", "annotations of OpenShiftControlPlane")
+	CreateMachines = work("CreateMachines", "creates config, infrastructure machine and Machine of the bootstrap and of the control plane, and takes up those of ours that are there; intends the bootstrap Machine by its mark first, and notes its UID after. Has the Cluster own the templates that it clones. Where a Secret of the payload is lost, gives the same bytes back.",
+		Works.CreateMachines, "ownerReferences of templates", "annotations of OpenShiftControlPlane", "OpenShiftConfig", "infrastructure machines", "Machine", "Secret")
 	ProbeAPI = work("ProbeAPI", "stores the kubeconfig, and asks the guest's API whether it is ready. Makes Machines whole that are not.",
 		Works.ProbeAPI, "OpenShiftConfig", "infrastructure machines", "Machine", "Secret")
 	WatchBootstrap = work("WatchBootstrap", "reads of the guest how far the bootstrap is. Makes Machines whole that are not, and never makes another bootstrap Machine.",
 		Works.WatchBootstrap, "OpenShiftConfig", "infrastructure machines", "Machine", "Secret")
-	RemoveBootstrap = work("RemoveBootstrap", "waits for hooks, and deletes the bootstrap Machine, its config and its payload, unless they are to stay. Deletes: Machine, OpenShiftConfig and Secret of the bootstrap. Keeps the kubeconfig and the Machines' metadata.",
+	RemoveBootstrap = work("RemoveBootstrap", "waits for hooks, and deletes the bootstrap Machine, its config and its payload, unless they are to stay. Deletes: Machine, OpenShiftConfig and Secret of the bootstrap. Keeps the kubeconfig, the Ignition configs of masters and workers, and the Machines' metadata.",
 		Works.RemoveBootstrap, "Machine", "OpenShiftConfig", "Secret")
-	Settle = work("Settle", "reads of the guest how its operators are. Goes on removing the bootstrap, if anything of it is left, and keeps the kubeconfig and the Machines' metadata. Deletes: Machine, OpenShiftConfig and Secret of the bootstrap.",
+	Settle = work("Settle", "reads of the guest how its operators are. Goes on removing the bootstrap, if anything of it is left, and keeps the kubeconfig, the Ignition configs of masters and workers, and the Machines' metadata. What the removal meets is told, and holds nothing up. Deletes: Machine, OpenShiftConfig and Secret of the bootstrap.",
 		Works.RemoveBootstrap, "Machine", "OpenShiftConfig", "Secret")
 )
 
@@ -93,17 +93,17 @@ var (
 		Works.MarkInitialized, "annotations of OpenShiftControlPlane")
 	MarkFinished = effect("MarkFinished", "writes the mark that the bootstrap is finished: from then on there is never another bootstrap Machine.",
 		Works.MarkFinished, "annotations of OpenShiftControlPlane")
-	HandOver = effect("HandOver", "under Handover takes off the control-plane Machines what would hold their deletion for us; under Managed sets it.",
-		Works.HandOver, "annotations of Machine")
+	HandOver = effect("HandOver", "under Handover takes off the control-plane Machines what would hold their deletion for us; under Managed sets it. Has the Cluster own templates that were made anew.",
+		Works.HandOver, "ownerReferences of templates", "annotations of Machine")
 )
 
 // The works of an installed cluster.
 var (
-	KeepInstalled = work("KeepInstalled", "renews the kubeconfig at half of its life, keeps the Machines' metadata and condition UpToDate, does what HandOver does where that is not done, and goes on removing the bootstrap, if anything of it is left. Deletes: Machine, OpenShiftConfig and Secret of the bootstrap.",
+	KeepInstalled = work("KeepInstalled", "renews the kubeconfig at half of its life, gives masters and workers their Ignition configs back where these are lost or altered, keeps the Machines' metadata and condition UpToDate, does what HandOver does where that is not done, and goes on removing the bootstrap, if anything of it is left. Deletes: Machine, OpenShiftConfig and Secret of the bootstrap.",
 		Works.KeepInstalled, "Secret", "Machine", "OpenShiftConfig")
 	AskUpgrade = work("AskUpgrade", "asks the guest for the release, and does as in Installed. Deletes: Machine, OpenShiftConfig and Secret of the bootstrap.",
 		Works.AskUpgrade, "ClusterVersion of the guest", "Secret", "Machine", "OpenShiftConfig")
-	ScaleMachines = work("ScaleMachines", "creates or deletes one control-plane Machine at a time, and does as in Installed. Deletes: a control-plane Machine, once etcd does without it; Machine, OpenShiftConfig and Secret of the bootstrap.",
+	ScaleMachines = work("ScaleMachines", "creates or deletes one control-plane Machine at a time, takes back what was begun and is not asked for any more, and does as in Installed. Deletes: a control-plane Machine, once etcd does without it; Machine, OpenShiftConfig and Secret of the bootstrap.",
 		Works.ScaleMachines, "OpenShiftConfig", "infrastructure machines", "Machine", "Secret")
 	ReplaceMachine = work("ReplaceMachine", "deletes one unhealthy control-plane Machine, and creates another in its place; does as in Installed. Deletes: a control-plane Machine, once etcd does without it; Machine, OpenShiftConfig and Secret of the bootstrap.",
 		Works.ReplaceMachine, "OpenShiftConfig", "infrastructure machines", "Machine", "Secret")
