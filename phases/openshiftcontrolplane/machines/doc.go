@@ -8,5 +8,6 @@
 // What is there under a name is taken up if it is ours by UID, and is a [ConflictError] if it is not.
 //
 // It refuses to create the bootstrap Machine where marks read live do not allow it, to delete it for its cluster's sake before the mark
-// says that the bootstrap is finished, to write what it does not own, and to have two control-plane Machines on their way at once.
+// says that the bootstrap is finished, to write what it does not own, and, once the cluster is installed, to have two control-plane Machines
+// on their way at once.
 package machines
