@@ -25,44 +25,55 @@ func (p *play) noted() machine.Table[guards.Facts, phases.Works] {
 	})
 }
 
-func TestWorks_write_all_that_they_name_and_nothing_else(t *testing.T) {
-	wrote := &ledger{}
-	// meddled is a play of one hosted cluster that waits. In each state that it comes to, somebody takes the first annotation of the lock
-	// away, and meddles once more.
-	meddled := func(meddle map[machine.State]func(*play, machine.Key)) (*play, machine.Key) {
-		p := playNoted(t, wrote)
-		key := p.AddHosted("a", 1)
-		p.each = func(key machine.Key, o machine.Outcome) {
-			if o.Moved == nil {
-				return
-			}
-			if guards.MarksOf(p.Annotations(key)).Locked() {
-				p.Annotate(key, guards.MigrationAnnotation, "")
-			}
-			if one := meddle[o.State]; one != nil {
-				one(p, key)
+// meddled is a play of one hosted cluster. In each state that it comes to, somebody takes the first annotation of the lock away, which a
+// pass sees before an operator does; and then somebody meddles as it is said.
+func meddled(t *testing.T, wrote *ledger, meddle map[machine.State]func(*play, machine.Key)) (*play, machine.Key) {
+	p := playNoted(t, wrote)
+	key := p.AddHosted("a", 1)
+	p.each = func(key machine.Key, o machine.Outcome) {
+		if o.Moved == nil {
+			return
+		}
+		if guards.MarksOf(p.Annotations(key)).Locked() {
+			p.Annotate(key, guards.MigrationAnnotation, "")
+			if next, _ := p.machine.Step(t.Context(), key); next.Moved != nil {
+				p.visited[key] = append(p.visited[key], next.Moved.To)
+				p.each(key, next)
 			}
 		}
-		return p, key
+		if one := meddle[o.State]; one != nil {
+			one(p, key)
+		}
 	}
-	unfence := func(p *play, key machine.Key) { p.SetFence(key, guards.NoFence) }
+	return p, key
+}
 
-	p, key := meddled(map[machine.State]func(*play, machine.Key){
+func TestWorks_write_all_that_they_name_and_nothing_else(t *testing.T) {
+	wrote := &ledger{}
+	unfence := func(p *play, key machine.Key) { p.Unfence(key) }
+	unequip := func(p *play, key machine.Key) { p.Unequip(key, "capi-provider") }
+	late := func(p *play, key machine.Key) { p.WriteLate(key, "m5.late") }
+
+	p, key := meddled(t, wrote, map[machine.State]func(*play, machine.Key){
+		guards.Committing: unequip,
 		guards.RemovingSource: func(p *play, key machine.Key) {
 			unfence(p, key)
-			p.Unequip(key, "capi-provider")
+			unequip(p, key)
 		},
-		guards.Committing: func(p *play, key machine.Key) { p.Unequip(key, "capi-provider") },
 	})
 	p.until("moved", 10*time.Minute, p.rests(key, guards.Private))
 
-	p, key = meddled(map[machine.State]func(*play, machine.Key){
-		guards.DrainingBack: unfence, guards.DroppingCopies: unfence, guards.Restoring: unfence,
-	})
-	p.until("observing", 10*time.Minute, p.reaches(key, guards.Observing))
-	p.LoseRecord(key)
-	p.restart()
-	p.until("undone", 20*time.Minute, p.rests(key, guards.Failed))
+	for _, machines := range []int{0, 2} {
+		p, key := meddled(t, wrote, map[machine.State]func(*play, machine.Key){
+			guards.DrainingBack: unfence, guards.CopyingBack: late, guards.DroppingCopies: unfence, guards.Restoring: unfence,
+		})
+		p.until("observing", 10*time.Minute, p.reaches(key, guards.Observing))
+		p.Scale(key, machines)
+		p.Pass(time.Second)
+		p.LoseRecord(key)
+		p.restart()
+		p.until("undone", 20*time.Minute, p.rests(key, guards.Failed))
+	}
 
 	p = playNoted(t, wrote)
 	key = p.AddHosted("a", 1)
@@ -71,5 +82,9 @@ func TestWorks_write_all_that_they_name_and_nothing_else(t *testing.T) {
 	p.Annotate(key, guards.MigrationAnnotation, "")
 	p.Annotate(key, guards.CompanionAnnotation, "")
 	p.until("let go", 10*time.Minute, p.staysAtRest(key))
-	wrote.Check(t, true, machinetest.Actions(table.Table)...)
+	for _, action := range machinetest.Actions(table.Table) {
+		// CompareSides is over in the pass that sees the lock put back, and what RemoveCopies finds late is spec here, see late_test.go.
+		whole := action.Name != phases.CompareSides.Name && action.Name != phases.RemoveCopies.Name
+		wrote.Check(t, whole, action)
+	}
 }
