@@ -70,6 +70,9 @@ func (p *pass[F, E]) move(ctx context.Context, c choice[F, E]) Outcome {
 	outcome := p.enter(c.move, to, c.cause)
 	p.beginAnew(to)
 	outcome.Did = result.Did
+	if p.machine.Table.Foresees && c.move.Do.Run == nil {
+		outcome.passing = p.foresee(to)
+	}
 	return outcome
 }
 

@@ -25,6 +25,9 @@ type Snapshot[F, E any] struct {
 	Seen   E
 	// Moves is what Candidates asks, nil for none.
 	Moves func() []Candidate
+	// Passing says that the pass has moved into a state that the next one leaves as far as this one has seen, and in which nothing
+	// is done and nobody is called: a store may leave it out, if it gives the record to the next pass all the same.
+	Passing bool
 }
 
 // Candidates are the moves that can leave the present state, as the facts of the pass answer them. They are asked when somebody wants
@@ -89,6 +92,8 @@ type Outcome struct {
 
 	decision func() *Decision
 	moves    func() []Candidate
+	// passing is that of Snapshot.
+	passing bool
 }
 
 // Decision is what the move was chosen from, also when its effect failed; nil if none was chosen. It is put together when somebody
@@ -153,7 +158,7 @@ func (m *Machine[F, E]) Step(ctx context.Context, key Key) (outcome Outcome, err
 	if outcome, err = p.make(ctx); err != nil {
 		return outcome, err
 	}
-	snapshot := Snapshot[F, E]{Record: p.record.bounded(), Facts: p.facts, Seen: env, Moves: outcome.moves}
+	snapshot := Snapshot[F, E]{Record: p.record.bounded(), Facts: p.facts, Seen: env, Moves: outcome.moves, Passing: outcome.passing}
 	later, err := m.Store.Save(ctx, key, snapshot)
 	if err != nil {
 		return m.unstored(ctx, key, p, before, outcome), fmt.Errorf("saving the record of machine %s: %w", m.Table.Name, err)

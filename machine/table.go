@@ -128,6 +128,9 @@ type Table[F, E any] struct {
 	// Recall copies into the facts what the record remembers, so that guards can compare then with now. In a state that
 	// resumes it is also told what the moves of the state it came from answer.
 	Recall func(*F, Record, Resumed)
+	// Foresees has a move that has no effect note in the record what the new state waits for, as the facts of the same pass answer
+	// it: the next pass then has nothing to store that was known before. It is for instances whose record is a write each.
+	Foresees bool
 }
 
 // Rests says that a machine may stay in a state without anything being wrong with it.

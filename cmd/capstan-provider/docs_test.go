@@ -2,7 +2,9 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,18 +15,14 @@ import (
 	"github.com/capstan-capi/capstan/cmd/capstan-provider/standing"
 )
 
-// page is docs/openshift.md from the commands on.
+// page is docs/openshift-commands.md.
 func page(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/openshift.md")
+	text, err := os.ReadFile("../../docs/openshift-commands.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, commands, found := strings.Cut(string(text), "## The commands\n")
-	if !found {
-		t.Fatal("the page tells of no commands")
-	}
-	return commands
+	return string(text)
 }
 
 // typed are the commands that people type.
@@ -70,5 +68,40 @@ func TestCommands_have_examples_and_say_what_their_exit_codes_mean(t *testing.T)
 				t.Errorf("%s: a line of the help has %d bytes: %s", command.Name(), len(line), line)
 			}
 		}
+	}
+}
+
+func TestPages_have_people_type_commands_that_there_are(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/openshift*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runbooks, err := filepath.Glob("../../docs/runbooks/CapstanOpenShift*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count, flag := 0, regexp.MustCompile(`(?:^| )--([a-z][a-z-]*)`)
+	typed := regexp.MustCompile("(?m)(?:^ *(?:\\$ )?|`|/usr/bin/|\\| )capstan-provider ([a-z-]+)([^`|;\n]*)")
+	for _, name := range slices.Concat(pages, runbooks) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range typed.FindAllStringSubmatch(strings.ReplaceAll(string(text), "\\\n", " "), -1) {
+			count++
+			command, _, err := root().Find(found[1:2])
+			if err != nil || command.Name() != found[1] {
+				t.Errorf("%s: there is no capstan-provider %s", name, found[1])
+				continue
+			}
+			for _, given := range flag.FindAllStringSubmatch(found[2], -1) {
+				if given[1] != "help" && command.Flags().Lookup(given[1]) == nil {
+					t.Errorf("%s: %s has no flag --%s", name, found[1], given[1])
+				}
+			}
+		}
+	}
+	if count < 10 {
+		t.Errorf("only %d commands were found", count)
 	}
 }

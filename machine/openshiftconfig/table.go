@@ -29,11 +29,12 @@ var hasFailed = machine.Alert{
 
 // Table is the machine.
 var Table = machine.Table[guards.Facts, phases.Works]{
-	Name:   "openshiftconfig",
-	Doc:    "Gives a machine of an OpenShift cluster the Secret that it is started with: the Ignition config of its role, made by the OpenShiftControlPlane, with what the spec wants to be merged into it. Once the machine was started, the Secret is never written again.",
-	Start:  guards.Pending,
-	Inputs: guards.Fingerprint,
-	Recall: guards.Recall,
+	Name:     "openshiftconfig",
+	Doc:      "Gives a machine of an OpenShift cluster the Secret that it is started with: the Ignition config of its role, made by the OpenShiftControlPlane, with what the spec wants to be merged into it. Once the machine was started, the Secret is never written again.",
+	Start:    guards.Pending,
+	Inputs:   guards.Fingerprint,
+	Recall:   guards.Recall,
+	Foresees: true,
 
 	States: []machine.StateRow[phases.Works]{
 		rest(guards.Pending, "No Machine owns the OpenShiftConfig yet. One that is less than a second old is left alone: its Machine is made after it."),

@@ -37,6 +37,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 	Patience: guards.Patience,
 	Inputs:   guards.Fingerprint,
 	Recall:   guards.Recall,
+	Foresees: true,
 
 	States: []row{
 		{

@@ -18,6 +18,7 @@ import (
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
+	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
 )
 
 // kubeconfig is what is known of the Secret of a kubeconfig, as long as it has the same version.
@@ -186,7 +187,7 @@ func (s *Seen) storeKubeconfig(ctx context.Context, data []byte) error {
 	case err != nil:
 		return err
 	case !metav1.IsControlledBy(stored, s.look.Plane):
-		return fmt.Errorf("there is one that is somebody else's")
+		return &phases.ConflictError{Kind: "Secret", Key: kubeconfigKey(cluster), Owner: s.look.Plane.Name}
 	}
 	stored.Data = made.Data
 	if stored.Labels == nil {

@@ -97,13 +97,17 @@ func notMade(plane string, role v1alpha1.Role) string {
 	return fmt.Sprintf("%s %s has not made the Ignition config of a %s yet", planeKind, plane, role)
 }
 
-// versions are those of all that the data Secret is compared with, by what caches hold; empty where something of it is not there.
-func (l Look) versions(ctx context.Context, c client.Reader) (string, error) {
+// versions are those of all that the data is made of, and that of the data Secret, by what caches hold. Each is empty where something
+// of it is not there.
+func (l Look) versions(ctx context.Context, c client.Reader) (sources, secret string, err error) {
 	plane, missing := l.plane()
 	if missing != "" {
-		return "", nil
+		return "", "", nil
 	}
-	names := []string{payload.SecretName(plane, payload.Role(l.Config.Spec.Role)), l.Config.Name}
+	if secret, err = versionOf(ctx, c, client.ObjectKeyFromObject(l.Config)); err != nil {
+		return "", "", err
+	}
+	names := []string{payload.SecretName(plane, payload.Role(l.Config.Spec.Role))}
 	if ref := l.Config.Spec.OverridesSecretRef; ref != nil {
 		names = append(names, ref.Name)
 	}
@@ -111,15 +115,15 @@ func (l Look) versions(ctx context.Context, c client.Reader) (string, error) {
 	for _, name := range names {
 		version, err := versionOf(ctx, c, client.ObjectKey{Namespace: l.Config.Namespace, Name: name})
 		if err != nil || version == "" {
-			return "", err
+			return "", secret, err
 		}
 		all = append(all, version)
 	}
 	of := &v1alpha1.OpenShiftControlPlane{}
 	if _, err := get(ctx, c, client.ObjectKey{Namespace: l.Config.Namespace, Name: plane}, of); err != nil {
-		return "", err
+		return "", "", err
 	}
-	return strings.Join(append(all, string(of.Spec.Ignition.Delivery)), " "), nil
+	return strings.Join(append(all, string(of.Spec.Ignition.Delivery)), " "), secret, nil
 }
 
 // versionOf is that of a Secret, empty where there is none.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,37 +32,37 @@ type Phases struct {
 	Published func(role v1alpha1.Role, size int)
 
 	mu sync.Mutex
-	// right are the facts of data Secrets that were right, by the versions of all that they were compared with. Lost, they are compared
-	// again.
-	right map[machine.Key]compared
+	// known is what was read last. Lost, it is read again.
+	known map[machine.Key]known
 }
 
-// compared is what came of a comparison.
-type compared struct {
-	versions string
-	digest   string
+// known is what is known of the data of a config as long as all that it is made of has the same versions.
+type known struct {
+	sources, digest string
+	// right is the version of the data Secret that was as it should be, empty for none.
+	right string
 }
 
 // Forget lets go of what is remembered of a config that is gone.
 func (p *Phases) Forget(key machine.Key) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.right, key)
+	delete(p.known, key)
 }
 
-func (p *Phases) remembered(key machine.Key) compared {
+func (p *Phases) remembered(key machine.Key) known {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.right[key]
+	return p.known[key]
 }
 
-func (p *Phases) remember(key machine.Key, c compared) {
+func (p *Phases) remember(key machine.Key, k known) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.right == nil {
-		p.right = map[machine.Key]compared{}
+	if p.known == nil {
+		p.known = map[machine.Key]known{}
 	}
-	p.right[key] = c
+	p.known[key] = k
 }
 
 // Pass is one look at an OpenShiftConfig, and what the work is done with.
@@ -89,7 +90,7 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, Wo
 		return guards.Facts{}, nil, err
 	}
 	pass := &Pass{Look: look, facts: look.Facts(), phases: p}
-	if look.Config == nil || look.Machine == nil || guards.BootHasBegun.Answer(pass.facts).Truth != machine.No || look.state() == guards.Pending {
+	if look.Config == nil || look.Machine == nil || guards.BootHasBegun.Answer(pass.facts).Truth != machine.No {
 		return pass.facts, pass, nil
 	}
 	if pass.unseen = pass.read(ctx, key); pass.unseen != nil {
@@ -107,15 +108,26 @@ func (l Look) state() machine.State {
 	return stored.State
 }
 
-// read compares the data Secret with what it should be, unless that was done and nothing has another version since.
+// read compares the data Secret with what it should be, unless that was done and nothing has another version since. Before it is
+// published nothing is asked of it but whether it is there.
 func (p *Pass) read(ctx context.Context, key machine.Key) error {
-	versions, err := p.versions(ctx, p.phases.Client)
+	sources, secret, err := p.versions(ctx, p.phases.Client)
 	if err != nil {
 		return err
 	}
-	if last := p.phases.remembered(key); versions != "" && last.versions == versions {
+	last := p.phases.remembered(key)
+	same := sources != "" && last.sources == sources
+	if same && secret != "" && last.right == secret {
 		p.facts.Payload = guards.Payload{Known: true, There: true, Digest: last.digest}
 		p.facts.Secret = guards.Secret{Known: true, There: true, Right: true}
+		return nil
+	}
+	waits := slices.Contains(waiting, p.state())
+	if waits {
+		p.facts.Secret.Known = secret == ""
+	}
+	if waits && same {
+		p.facts.Payload = guards.Payload{Known: true, There: true, Digest: last.digest}
 		return nil
 	}
 	from, err := p.sources(ctx, p.phases.Client, p.phases.Live)
@@ -127,10 +139,25 @@ func (p *Pass) read(ctx context.Context, key machine.Key) error {
 		return nil
 	}
 	p.facts.Payload.Digest = from.digest()
-	if p.state() == guards.AwaitingPayload {
-		return nil // nothing is asked of the data Secret yet
+	found := known{sources: sources, digest: p.facts.Payload.Digest}
+	if !waits {
+		p.data, p.refused = from.data()
+		if err := p.compare(ctx); err != nil {
+			return err
+		}
 	}
-	p.data, p.refused = from.data()
+	if p.facts.Secret.Right {
+		found.right = secret
+	}
+	p.phases.remember(key, found)
+	return nil
+}
+
+// waiting are the states in which no data Secret is asked for yet.
+var waiting = []machine.State{guards.Pending, guards.AwaitingPayload}
+
+// compare reads the data Secret.
+func (p *Pass) compare(ctx context.Context) error {
 	secret := &corev1.Secret{}
 	found, err := get(ctx, p.phases.Live, client.ObjectKeyFromObject(p.Config), secret)
 	if err != nil {
@@ -140,9 +167,6 @@ func (p *Pass) read(ctx context.Context, key machine.Key) error {
 	if found {
 		p.secret = secret
 		p.facts.Secret.Right = p.refused == nil && p.isRight()
-	}
-	if p.facts.Secret.Right {
-		p.phases.remember(key, compared{versions: versions, digest: p.facts.Payload.Digest})
 	}
 	return nil
 }

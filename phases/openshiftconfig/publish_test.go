@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
+	guards "github.com/capstan-capi/capstan/guards/openshiftconfig"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/payload"
 )
@@ -166,7 +167,7 @@ func TestObserve_compares_again_only_what_has_another_version(t *testing.T) {
 		t.Error("an altered Secret is right")
 	}
 	w.phases.Forget("fleet/a-0")
-	if w.phases.remembered("fleet/a-0") != (compared{}) {
+	if w.phases.remembered("fleet/a-0") != (known{}) {
 		t.Error("it is remembered when it is gone")
 	}
 }
@@ -289,13 +290,41 @@ func TestPublishData_has_a_machine_fetch_what_fits_into_no_Secret(t *testing.T) 
 }
 
 func TestObserve_reads_only_Secrets_that_the_state_asks_of(t *testing.T) {
-	for state, want := range map[string]struct{ payload, secret bool }{
-		`{"state":"Pending"}`: {}, `null`: {}, `{"state":"AwaitingPayload"}`: {payload: true}, `{"state":"Ready"}`: {payload: true, secret: true},
+	for state, want := range map[string]int{
+		`{"state":"Pending"}`: 1, `null`: 1, `{"state":"AwaitingPayload"}`: 1, `{"state":"Publishing"}`: 2, `{"state":"Ready"}`: 2,
 	} {
-		w := newWorld(t, func(c *v1alpha1.OpenShiftConfig, _ *clusterv1.Machine) { c.Status.Machine.Raw = []byte(state) }, made(v1alpha1.MasterRole, pointer))
-		if f := w.look().Facts(); f.Payload.Known != want.payload || f.Secret.Known != want.secret {
-			t.Errorf("%s: %+v, %+v", state, f.Payload, f.Secret)
+		w := newWorld(t, in(state), made(v1alpha1.MasterRole, pointer))
+		if f := w.look().Facts(); !f.Payload.There || f.Payload.Digest == "" || f.Secret != (guards.Secret{Known: true}) || w.secrets != want {
+			t.Errorf("%s: %+v, %+v after %d requests", state, f.Payload, f.Secret, w.secrets)
 		}
+	}
+}
+
+// in has a config be in a state.
+func in(record string) func(*v1alpha1.OpenShiftConfig, *clusterv1.Machine) {
+	return func(c *v1alpha1.OpenShiftConfig, _ *clusterv1.Machine) { c.Status.Machine.Raw = []byte(record) }
+}
+
+func TestObserve_reads_a_payload_that_is_waited_for_once(t *testing.T) {
+	w := newWorld(t, in(`{"state":"AwaitingPayload"}`), made(v1alpha1.MasterRole, pointer))
+	first := w.look().Facts()
+	if again := w.look().Facts(); again != first || w.secrets != 1 {
+		t.Errorf("%d requests, and first it was %+v, then %+v", w.secrets, first, again)
+	}
+	other := made(v1alpha1.MasterRole, `{"ignition":{"version":"3.2.0"}}`)
+	if err := w.client.Update(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	if again := w.look().Facts(); again.Payload.Digest == first.Payload.Digest || w.secrets != 2 {
+		t.Errorf("%d requests, and another payload is %+v", w.secrets, again)
+	}
+}
+
+func TestObserve_does_not_know_of_a_Secret_that_was_left_whether_it_is_right(t *testing.T) {
+	left := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "a-0"}}
+	w := newWorld(t, in(`{"state":"AwaitingPayload"}`), made(v1alpha1.MasterRole, pointer), left)
+	if f := w.look().Facts(); f.Secret.Known || !f.Payload.There {
+		t.Errorf("it is %+v, %+v", f.Payload, f.Secret)
 	}
 }
 

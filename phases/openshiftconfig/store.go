@@ -21,7 +21,7 @@ type Condition = standing.Condition
 type Store = records.OwnStatus[guards.Facts, Works, *v1alpha1.OpenShiftConfig]
 
 // NewStore makes the store: record, conditions, what people read of the record and what Cluster API reads are one write, bound to the
-// copy that the pass has loaded.
+// copy that the pass has loaded. What lasts a moment is not written.
 func NewStore(c client.Client, conditions func(Snapshot) []Condition, now func() time.Time) *Store {
 	return records.NewOwnStatus(c, func() *v1alpha1.OpenShiftConfig { return &v1alpha1.OpenShiftConfig{} },
 		func(o *v1alpha1.OpenShiftConfig) (*runtime.RawExtension, *[]metav1.Condition) {
@@ -31,7 +31,7 @@ func NewStore(c client.Client, conditions func(Snapshot) []Condition, now func()
 	).With(
 		func(from, to *v1alpha1.OpenShiftConfig) { from.Status.DeepCopyInto(&to.Status) },
 		note,
-	)
+	).Calmly()
 }
 
 // note changes what a status says beside record and conditions, and tells whether it has. What a machine was started with stays told.

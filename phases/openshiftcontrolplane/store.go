@@ -24,7 +24,7 @@ type Condition = standing.Condition
 type Store = records.OwnStatus[guards.Facts, Works, *v1alpha1.OpenShiftControlPlane]
 
 // NewStore makes the store: record, conditions, what people read of the record and what Cluster API reads are one write, bound to the
-// copy that the pass has loaded.
+// copy that the pass has loaded. What lasts a moment is not written.
 func NewStore(c client.Client, conditions func(Snapshot) []Condition, now func() time.Time) *Store {
 	return records.NewOwnStatus(c, func() *v1alpha1.OpenShiftControlPlane { return &v1alpha1.OpenShiftControlPlane{} },
 		func(o *v1alpha1.OpenShiftControlPlane) (*runtime.RawExtension, *[]metav1.Condition) {
@@ -36,7 +36,7 @@ func NewStore(c client.Client, conditions func(Snapshot) []Condition, now func()
 	).With(
 		func(from, to *v1alpha1.OpenShiftControlPlane) { from.Status.DeepCopyInto(&to.Status) },
 		func(o *v1alpha1.OpenShiftControlPlane, s Snapshot) bool { return note(o, s, now()) },
-	)
+	).Calmly()
 }
 
 // news are the conditions that are to be told. A process that has just started knows nothing of a guest for a moment, which is no news of

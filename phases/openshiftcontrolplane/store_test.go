@@ -36,9 +36,10 @@ func newKept(t *testing.T) *kept {
 	return k
 }
 
-// pass saves a record with facts, and returns what is stored.
+// pass saves a record with facts, a minute after the last one, and returns what is stored.
 func (k *kept) pass(state machine.State, change func(*guards.Facts)) *v1alpha1.OpenShiftControlPlane {
 	k.t.Helper()
+	k.now = k.now.Add(time.Minute)
 	if _, _, err := k.store.Load(k.t.Context(), "fleet/a"); err != nil {
 		k.t.Fatal(err)
 	}

@@ -30,6 +30,8 @@ type OwnStatus[F, E any, O client.Object] struct {
 	now  func() time.Time
 	// more writes what else the status says, and tells whether that differs; nil for nothing.
 	more func(O, machine.Snapshot[F, E]) (different bool)
+	// calm is nil for a store that writes whatever differs at once.
+	calm *calm
 }
 
 // NewOwnStatus makes a store of objects like blank's. tell derives the conditions
@@ -58,6 +60,14 @@ func (s *OwnStatus[F, E, O]) With(put func(from, to O), tell func(O, machine.Sna
 	return s
 }
 
+// Calmly has a status written at once for a move, and for an error that comes, goes or becomes terminal, but for words, counts and
+// conditions of the same state only every two seconds: what lasts a moment is not told. States that a machine only passes through are
+// not stored; the next pass gets their record all the same. It returns the store.
+func (s *OwnStatus[F, E, O]) Calmly() *OwnStatus[F, E, O] {
+	s.calm = newCalm()
+	return s
+}
+
 // Load reads the record. One that is missing or cannot be read is not found.
 func (s *OwnStatus[F, E, O]) Load(ctx context.Context, key machine.Key) (machine.Record, bool, error) {
 	object, found, err := s.objects.load(ctx, key)
@@ -66,23 +76,49 @@ func (s *OwnStatus[F, E, O]) Load(ctx context.Context, key machine.Key) (machine
 	}
 	raw, _ := s.in(object)
 	record, found := Decoded(raw.Raw)
+	if s.calm != nil {
+		if passed, is := s.calm.take(key, record); is {
+			return passed, true, nil
+		}
+	}
 	return record, found, nil
 }
 
-// Save writes record and conditions if they differ from what the pass has loaded.
-func (s *OwnStatus[F, E, O]) Save(ctx context.Context, key machine.Key, shot machine.Snapshot[F, E]) (time.Duration, error) {
-	return 0, s.objects.save(ctx, key, func(object O) (bool, error) {
-		raw, conditions := s.in(object)
-		different, err := replaced(&raw.Raw, shot.Record)
-		if s.more != nil {
-			different = s.more(object, shot) || different
+// Save writes record and conditions if they differ from what the pass has loaded, or returns after how long it may.
+func (s *OwnStatus[F, E, O]) Save(ctx context.Context, key machine.Key, shot machine.Snapshot[F, E]) (later time.Duration, err error) {
+	writes := false
+	err = s.objects.save(ctx, key, func(object O) (bool, error) {
+		raw, _ := s.in(object)
+		stored, _ := Decoded(raw.Raw)
+		if s.calm != nil && shot.Passing {
+			s.calm.pass(key, stored, shot.Record)
+			return false, nil
 		}
-		for _, c := range s.tell(shot) {
-			c.ObservedGeneration, c.LastTransitionTime = object.GetGeneration(), metav1.NewTime(s.now())
-			different = meta.SetStatusCondition(conditions, c) || different
+		different, err := s.change(object, shot)
+		if s.calm != nil && different && err == nil {
+			later = s.calm.wait(key, stored, shot.Record, s.now())
 		}
-		return different, err
+		writes = different && later == 0
+		return writes, err
 	})
+	if s.calm != nil && writes && err == nil {
+		s.calm.note(key, s.now())
+	}
+	return later, err
+}
+
+// change has an object say what a pass has come to, and says whether it has said anything else.
+func (s *OwnStatus[F, E, O]) change(object O, shot machine.Snapshot[F, E]) (bool, error) {
+	raw, conditions := s.in(object)
+	different, err := replaced(&raw.Raw, shot.Record)
+	if s.more != nil {
+		different = s.more(object, shot) || different
+	}
+	for _, c := range s.tell(shot) {
+		c.ObservedGeneration, c.LastTransitionTime = object.GetGeneration(), metav1.NewTime(s.now())
+		different = meta.SetStatusCondition(conditions, c) || different
+	}
+	return different, err
 }
 
 // Wrote says that the last write of an instance by this process has led to a version of its object. Lost, an own write is taken for
@@ -109,6 +145,9 @@ func (s *OwnStatus[F, E, O]) Took(key machine.Key, before string, after O) {
 // Forget lets go of what is remembered of an instance whose object is gone; its record went with it.
 func (s *OwnStatus[F, E, O]) Forget(_ context.Context, key machine.Key) (time.Duration, error) {
 	s.objects.forget(key)
+	if s.calm != nil {
+		s.calm.forget(key)
+	}
 	return 0, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
+	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/phases/payload"
 	"github.com/capstan-capi/capstan/phases/payload/ignition"
 	"github.com/capstan-capi/capstan/phases/payload/job"
@@ -195,7 +196,8 @@ func (s *Seen) ours(ctx context.Context, name string, into client.Object) (found
 	case err != nil:
 		return false, fmt.Errorf("reading %T %s: %w", into, name, err)
 	case !metav1.IsControlledBy(into, s.look.Plane):
-		return false, fmt.Errorf("reading %T %s: it is somebody else's; remove it, or name the OpenShiftControlPlane otherwise", into, name)
+		kind, err := s.r.client.GroupVersionKindFor(into)
+		return false, errors.Join(&phases.ConflictError{Kind: kind.Kind, Key: client.ObjectKeyFromObject(into), Owner: s.look.Plane.Name}, err)
 	}
 	return true, nil
 }

@@ -232,7 +232,7 @@ func TestInstallerJob_overwrites_nothing_that_is_somebody_elses(t *testing.T) {
 		b := whole(t, byInstaller)
 		b.add(theirs)
 		b.freeze()
-		if _, err := b.generate(); err == nil || !strings.Contains(err.Error(), "somebody else's") {
+		if _, err := b.generate(); err == nil || !strings.Contains(err.Error(), "does not belong to") {
 			t.Errorf("%T: it says %v", theirs, err)
 		}
 	}

@@ -94,7 +94,7 @@ func TestMachines_are_accepted_by_the_definitions_and_stored_as_they_are(t *test
 			t.Errorf("%s: %s (stored as something else: %t)", filepath.Base(definition), problems, changed)
 		}
 	}
-	if _, has := machine.Annotations[hook]; !has {
+	if _, has := machine.Annotations[deletionHook]; !has {
 		t.Error("the Machine has no hook")
 	}
 }

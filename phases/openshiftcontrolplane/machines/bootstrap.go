@@ -119,7 +119,7 @@ func (s *Seen) removeLeft(ctx context.Context, d *doing) error {
 			return err
 		}
 	}
-	payload := PayloadName(s.look.Plane.Name, v1alpha1.BootstrapRole)
+	payload := payloadName(s.look.Plane.Name, v1alpha1.BootstrapRole)
 	for i := range s.secrets {
 		if s.secrets[i].Name == payload {
 			return s.remove(ctx, &s.secrets[i], d)

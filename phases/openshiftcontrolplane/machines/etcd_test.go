@@ -45,7 +45,7 @@ func TestMachines_are_made_deleted_and_let_go_by_what_the_guest_has_said_a_momen
 	}
 	w.guest.Fresh = true
 	w.must((*Seen).KeepInstalled)
-	if _, held := w.machine("a-2").Annotations[hook]; held {
+	if _, held := w.machine("a-2").Annotations[deletionHook]; held {
 		t.Error("it does not let go")
 	}
 }
@@ -104,7 +104,7 @@ func TestScaleMachines_hold_a_Machine_whose_member_of_etcd_only_its_Node_tells(t
 		}
 		w.guest.Etcd.Endpoints = tell.endpoints
 		w.must((*Seen).ScaleMachines)
-		if _, held := w.machine(name).Annotations[hook]; held != tell.held {
+		if _, held := w.machine(name).Annotations[deletionHook]; held != tell.held {
 			t.Errorf("%s: it is held: %v", row, held)
 		}
 	}
@@ -131,7 +131,7 @@ func TestKeepInstalled_remembers_the_addresses_of_a_Node_that_is_gone(t *testing
 			t.Fatal(err)
 		}
 		w.must((*Seen).KeepInstalled)
-		if _, held := w.machine(name).Annotations[hook]; held != listed {
+		if _, held := w.machine(name).Annotations[deletionHook]; held != listed {
 			t.Errorf("it is listed: %t, and held: %t", listed, held)
 		}
 	}

@@ -54,6 +54,6 @@ func (s *Seen) besideInstallers(ctx context.Context, started []metav1.PartialObj
 // isPayload says that a name is that of a role's payload.
 func (s *Seen) isPayload(name string) bool {
 	return slices.ContainsFunc([]v1alpha1.Role{v1alpha1.BootstrapRole, v1alpha1.MasterRole, v1alpha1.WorkerRole}, func(role v1alpha1.Role) bool {
-		return name == PayloadName(s.look.Plane.Name, role)
+		return name == payloadName(s.look.Plane.Name, role)
 	})
 }

@@ -51,14 +51,14 @@ func (s *Seen) keepInstalled(ctx context.Context, d *doing) {
 		return
 	}
 	for _, one := range s.masters {
-		d.meet(s.release(ctx, one, d))
+		d.meet(s.unhook(ctx, one, d))
 	}
 }
 
 func (s *Seen) isManaged() bool { return s.look.Plane.Spec.Management == v1alpha1.Managed }
 
-// holds says that Machines have our hook: those of an installed cluster under Managed.
-func (s *Seen) holds() bool { return s.isManaged() && s.facts.Reached().Finished }
+// hooks says that Machines have our hook: those of an installed cluster under Managed.
+func (s *Seen) hooks() bool { return s.isManaged() && s.facts.Reached().Finished }
 
 // keep puts in place what may change in place, and says of each Machine that it is up to date.
 func (s *Seen) keep(ctx context.Context, d *doing) {
@@ -70,8 +70,8 @@ func (s *Seen) keep(ctx context.Context, d *doing) {
 		switch {
 		case one.DeletionTimestamp.IsZero():
 			d.meet(s.keepOne(ctx, one, d))
-		case !s.holds() || s.guest.Fresh && s.isOutOfEtcd(one):
-			d.meet(s.release(ctx, one, d))
+		case !s.hooks() || s.guest.Fresh && s.isOutOfEtcd(one):
+			d.meet(s.unhook(ctx, one, d))
 		default:
 			d.waits = true // it is no news of the guest that what was read before is still so
 		}
@@ -110,13 +110,13 @@ func (s *Seen) keepOne(ctx context.Context, one *clusterv1.Machine, d *doing) er
 	return err
 }
 
-// release lifts our hook off a Machine.
-func (s *Seen) release(ctx context.Context, one *clusterv1.Machine, d *doing) error {
-	if _, has := one.Annotations[hook]; !has {
+// unhook lifts our hook off a Machine.
+func (s *Seen) unhook(ctx context.Context, one *clusterv1.Machine, d *doing) error {
+	if _, has := one.Annotations[deletionHook]; !has {
 		return nil
 	}
 	before := one.DeepCopy()
-	delete(one.Annotations, hook)
+	delete(one.Annotations, deletionHook)
 	delete(one.Annotations, nodeAddresses)
 	_, err := s.patch(ctx, one, before, d)
 	return err

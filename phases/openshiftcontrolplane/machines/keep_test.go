@@ -122,7 +122,7 @@ func TestHandOver_sets_hooks_under_Managed_and_takes_them_off_under_Handover(t *
 	w := installed(t, 3, managed)
 	hooked := func() (names []string) {
 		for _, name := range []string{"a-0", "a-1", "a-2"} {
-			if _, has := w.machine(name).Annotations[hook]; has {
+			if _, has := w.machine(name).Annotations[deletionHook]; has {
 				names = append(names, name)
 			}
 		}
@@ -146,7 +146,7 @@ func TestKeep_lifts_the_hook_once_etcd_does_without_the_member(t *testing.T) {
 	held := func() bool {
 		w.t.Helper()
 		w.must((*Seen).KeepInstalled)
-		_, has := w.machine("a-1").Annotations[hook]
+		_, has := w.machine("a-1").Annotations[deletionHook]
 		return has
 	}
 	if !held() {

@@ -14,14 +14,14 @@ import (
 	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
 )
 
-// hook holds the removal of a Machine's infrastructure until etcd does without its member; see the contract of Machine deletion hooks.
-const hook = clusterv1.PreTerminateDeleteHookAnnotationPrefix + "/openshiftcontrolplane"
+// deletionHook holds the removal of a Machine's infrastructure until etcd does without its member; see the contract of Machine deletion hooks.
+const deletionHook = clusterv1.PreTerminateDeleteHookAnnotationPrefix + "/openshiftcontrolplane"
 
 // machineKind is that of a Machine in an owner reference.
 const machineKind = "Machine"
 
-// MasterName is the name of all that is the i-th control-plane machine's, counted from zero.
-func MasterName(plane string, i int) string { return fmt.Sprintf("%s-%d", plane, i) }
+// masterName is the name of all that is the i-th control-plane machine's, counted from zero.
+func masterName(plane string, i int) string { return fmt.Sprintf("%s-%d", plane, i) }
 
 // isName says that a machine of the OpenShiftControlPlane may have a name.
 func (s *Seen) isName(name string) bool {
@@ -29,15 +29,15 @@ func (s *Seen) isName(name string) bool {
 		return true
 	}
 	for i := range most {
-		if name == MasterName(s.look.Plane.Name, i) {
+		if name == masterName(s.look.Plane.Name, i) {
 			return true
 		}
 	}
 	return false
 }
 
-// PayloadName is the name of the Secret that holds the payload of a role.
-func PayloadName(plane string, role v1alpha1.Role) string {
+// payloadName is the name of the Secret that holds the payload of a role.
+func payloadName(plane string, role v1alpha1.Role) string {
 	return fmt.Sprintf("%s-ignition-%s", plane, role)
 }
 

@@ -66,7 +66,7 @@ func TestScaleMachines_make_more_one_by_one(t *testing.T) {
 		if got := strings.Join(w.writes, ", "); got != "create OpenShiftConfig "+want+", create BoxMachine "+want+", create Machine "+want {
 			t.Fatalf("it wrote %s", got)
 		}
-		if _, has := w.machine(want).Annotations[hook]; !has {
+		if _, has := w.machine(want).Annotations[deletionHook]; !has {
 			t.Errorf("%s has no hook", want)
 		}
 		_, facts := w.see()

@@ -42,7 +42,7 @@ func (s *Seen) list(ctx context.Context, from client.Reader) error {
 		return err
 	}
 	s.payload = slices.ContainsFunc(s.secrets, func(one metav1.PartialObjectMetadata) bool {
-		return one.Name == PayloadName(s.look.Plane.Name, v1alpha1.BootstrapRole)
+		return one.Name == payloadName(s.look.Plane.Name, v1alpha1.BootstrapRole)
 	})
 	slices.SortFunc(s.masters, func(a, b *clusterv1.Machine) int { return strings.Compare(a.Name, b.Name) })
 	slices.Sort(s.workers)
@@ -120,7 +120,7 @@ func (s *Seen) tell() {
 	}
 	gone(s.bootstrap != nil, "Machine "+name)
 	gone(s.configs[name] != nil, "OpenShiftConfig "+name)
-	gone(s.payload, "Secret "+PayloadName(s.look.Plane.Name, v1alpha1.BootstrapRole))
+	gone(s.payload, "Secret "+payloadName(s.look.Plane.Name, v1alpha1.BootstrapRole))
 	s.facts.Bootstrap = b
 	s.facts.Provisioned = s.provisioned()
 	s.facts.Attempt = s.attempt()
@@ -139,14 +139,14 @@ func (s *Seen) tell() {
 func (s *Seen) provisioned() guards.Tally {
 	t := guards.Tally{Known: true, Wanted: s.replicas()}
 	for i := range s.replicas() {
-		one := s.master(MasterName(s.look.Plane.Name, i))
+		one := s.master(masterName(s.look.Plane.Name, i))
 		switch {
 		case one != nil && one.DeletionTimestamp.IsZero() && isProvisioned(one):
 			t.Done++
 		case one != nil && one.DeletionTimestamp.IsZero():
 			t.Missing = append(t.Missing, "Machine "+one.Name+why(one, clusterv1.MachineInfrastructureReadyCondition))
 		default:
-			t.Missing = append(t.Missing, "Machine "+MasterName(s.look.Plane.Name, i))
+			t.Missing = append(t.Missing, "Machine "+masterName(s.look.Plane.Name, i))
 		}
 	}
 	return t

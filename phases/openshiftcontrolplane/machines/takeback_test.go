@@ -124,7 +124,7 @@ func TestScaling_is_not_asked_for_by_the_config_of_a_Machine_whose_end_was_seen_
 // unhooked takes our hook off a Machine as somebody else does.
 func unhooked(w *world, name string) {
 	w.t.Helper()
-	change(w, w.machine(name), func(m *clusterv1.Machine) { delete(m.Annotations, hook) })
+	change(w, w.machine(name), func(m *clusterv1.Machine) { delete(m.Annotations, deletionHook) })
 }
 
 func TestNo_control_plane_Machine_is_deleted_without_our_hook(t *testing.T) {
@@ -160,7 +160,7 @@ func TestNo_control_plane_Machine_is_deleted_without_our_hook(t *testing.T) {
 		if got := deletions(w.writes); !reflect.DeepEqual(got, []string{"Machine " + goes}) {
 			t.Errorf("%s: it deleted %v", name, got)
 		}
-		if _, held := w.machine(goes).Annotations[hook]; !held {
+		if _, held := w.machine(goes).Annotations[deletionHook]; !held {
 			t.Errorf("%s: it goes, and nothing holds it", name)
 		}
 	}

@@ -124,7 +124,7 @@ func (s *Seen) removeMachines(ctx context.Context, all []*clusterv1.Machine, d *
 // it; where an attempt is cleared away, that has to be said: its guest may never answer.
 func (s *Seen) unbind(ctx context.Context, one *clusterv1.Machine, d *doing) error {
 	before := one.DeepCopy()
-	delete(one.Annotations, hook)
+	delete(one.Annotations, deletionHook)
 	if !s.facts.Object.Deleting {
 		metav1.SetMetaDataAnnotation(&one.ObjectMeta, clusterv1.ExcludeNodeDrainingAnnotation, "")
 		metav1.SetMetaDataAnnotation(&one.ObjectMeta, clusterv1.ExcludeWaitForNodeVolumeDetachAnnotation, "")

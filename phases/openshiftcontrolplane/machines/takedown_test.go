@@ -87,7 +87,7 @@ func TestDeleteCluster_believes_no_list_that_lags_behind(t *testing.T) {
 func TestDeleteCluster_lifts_hooks_since_all_of_etcd_goes(t *testing.T) {
 	w := finished(t, func(p *v1alpha1.OpenShiftControlPlane) { p.Spec.Management = v1alpha1.Managed })
 	w.must((*Seen).HandOver)
-	if _, has := w.machine("a-0").Annotations[hook]; !has {
+	if _, has := w.machine("a-0").Annotations[deletionHook]; !has {
 		t.Fatal("there is no hook")
 	}
 	w.must((*Seen).ask)

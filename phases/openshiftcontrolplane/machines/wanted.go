@@ -38,7 +38,7 @@ func (s *Seen) wantedBootstrap() wanted {
 
 func (s *Seen) wantedMaster(i int) wanted {
 	return wanted{
-		name: MasterName(s.look.Plane.Name, i), role: v1alpha1.MasterRole,
+		name: masterName(s.look.Plane.Name, i), role: v1alpha1.MasterRole,
 		template: s.look.Plane.Spec.MachineTemplate.Spec.InfrastructureRef, domain: s.domain(i),
 	}
 }
@@ -117,11 +117,11 @@ func (s *Seen) settle(one *clusterv1.Machine, role v1alpha1.Role) {
 	if text, err := json.Marshal(s.given()); err == nil && string(text) != "{}" {
 		metav1.SetMetaDataAnnotation(&one.ObjectMeta, given, string(text))
 	}
-	if role == v1alpha1.MasterRole && s.holds() {
-		metav1.SetMetaDataAnnotation(&one.ObjectMeta, hook, "")
+	if role == v1alpha1.MasterRole && s.hooks() {
+		metav1.SetMetaDataAnnotation(&one.ObjectMeta, deletionHook, "")
 		s.noteAddresses(one)
 	} else {
-		delete(one.Annotations, hook)
+		delete(one.Annotations, deletionHook)
 		delete(one.Annotations, nodeAddresses)
 	}
 	one.Spec.Deletion = *template.Deletion.DeepCopy()

@@ -1,4 +1,4 @@
-package machines
+package openshiftcontrolplane
 
 import (
 	"fmt"

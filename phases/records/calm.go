@@ -1,0 +1,80 @@
+package records
+
+import (
+	"sync"
+	"time"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// calmly bounds how often the status of an instance is written that tells of no move and of no other trouble: it is longer than states
+// usually last that are over in a moment, and nobody reads faster.
+const calmly = 2 * time.Second
+
+// calm keeps statuses from being written for what lasts a moment. If what it remembers is lost, a status is written once more, and a
+// machine passes once more through a state that was not stored.
+type calm struct {
+	mu    sync.Mutex
+	wrote map[machine.Key]time.Time
+	// passed are records of states that were not stored.
+	passed map[machine.Key]passed
+}
+
+// passed is a record, and the stored one that it goes on from.
+type passed struct{ from, record machine.Record }
+
+func newCalm() *calm {
+	return &calm{wrote: map[machine.Key]time.Time{}, passed: map[machine.Key]passed{}}
+}
+
+// wait is after how long a status may be written that has another record than the stored one, or says anything else; zero for now.
+func (c *calm) wait(key machine.Key, stored, record machine.Record, now time.Time) time.Duration {
+	if !isEntry(stored, record) || (stored.Failure == nil) != (record.Failure == nil) {
+		return 0
+	}
+	if stored.Failure != nil && stored.Failure.Terminal != record.Failure.Terminal {
+		return 0
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if age := now.Sub(c.wrote[key]); age >= 0 && age < calmly {
+		return calmly - age
+	}
+	return 0
+}
+
+// note notes a write.
+func (c *calm) note(key machine.Key, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wrote[key] = now
+}
+
+// pass keeps a record that is not stored for the next pass.
+func (c *calm) pass(key machine.Key, stored, record machine.Record) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.passed[key] = passed{from: stored, record: record}
+}
+
+// take is the record that goes on from a stored one, once.
+func (c *calm) take(key machine.Key, stored machine.Record) (record machine.Record, is bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	kept, is := c.passed[key]
+	delete(c.passed, key)
+	return kept.record, is && isEntry(kept.from, stored)
+}
+
+// isEntry says that two records are of one stay in a state.
+func isEntry(one, other machine.Record) bool {
+	return one.UID == other.UID && one.State == other.State && one.Since.Equal(other.Since)
+}
+
+// forget lets go of what is remembered of an instance that is gone.
+func (c *calm) forget(key machine.Key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.wrote, key)
+	delete(c.passed, key)
+}

@@ -1,0 +1,121 @@
+package records
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/machine"
+)
+
+// calmStore is a store that writes calmly, at a time that a test sets.
+func calmStore(c client.Client) (s *OwnStatus[int, int, *thing], now *time.Time) {
+	at := noon
+	s = ownStatus(c).Calmly()
+	s.now = func() time.Time { return at }
+	return s, &at
+}
+
+func saveTo(t *testing.T, s *OwnStatus[int, int, *thing], shot machine.Snapshot[int, int]) (later time.Duration) {
+	t.Helper()
+	if _, _, err := s.Load(t.Context(), "ns/one"); err != nil {
+		t.Fatal(err)
+	}
+	later, err := s.Save(t.Context(), "ns/one", shot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return later
+}
+
+func TestOwnStatus_that_is_calm_puts_off_words_and_tells_moves_and_trouble_at_once(t *testing.T) {
+	c := newCluster(t, &thing{ObjectMeta: named("one")})
+	s, now := calmStore(c)
+	failing := func(shot machine.Snapshot[int, int], message string, terminal bool) machine.Snapshot[int, int] {
+		shot.Record.Failure = &machine.Failure{Message: message, Since: noon, Terminal: terminal}
+		return shot
+	}
+	left := shotOf("Waiting", "1 of 3")
+	left.Record.Since = noon.Add(time.Second)
+	for _, step := range []struct {
+		shot   machine.Snapshot[int, int]
+		after  time.Duration
+		writes int
+		later  time.Duration
+	}{
+		{shotOf("Waiting", ""), 0, 1, 0},
+		{shotOf("Waiting", "0 of 3"), 500 * time.Millisecond, 1, 1500 * time.Millisecond},
+		{shotOf("Waiting", ""), 0, 1, 0}, // as it is stored
+		{shotOf("Waiting", "1 of 3"), 1500 * time.Millisecond, 2, 0},
+		{shotOf("Ready", "2 of 3"), 0, 3, 0},
+		{failing(shotOf("Ready", "2 of 3"), "rust", false), 0, 4, 0},
+		{failing(shotOf("Ready", "2 of 3"), "more rust", false), 0, 4, calmly},
+		{failing(shotOf("Ready", "2 of 3"), "walled up", true), 0, 5, 0},
+		{shotOf("Ready", "2 of 3"), 0, 6, 0},
+		{shotOf("Ready", "3 of 3"), -time.Hour, 7, 0}, // the clock was set back
+		{left, 0, 8, 0},
+	} {
+		*now = now.Add(step.after)
+		if later := saveTo(t, s, step.shot); later != step.later || c.writes != step.writes {
+			t.Errorf("%s, %q: %d writes, and again after %s; want %d and %s", step.shot.Record.State, step.shot.Record.Reason, c.writes, later, step.writes, step.later)
+		}
+	}
+}
+
+func TestOwnStatus_that_is_calm_writes_at_once_after_a_write_that_was_refused(t *testing.T) {
+	c := newCluster(t, &thing{ObjectMeta: named("one")})
+	s, _ := calmStore(c)
+	if _, _, err := s.Load(t.Context(), "ns/one"); err != nil {
+		t.Fatal(err)
+	}
+	c.fails = errors.New("refused")
+	if _, err := s.Save(t.Context(), "ns/one", shotOf("Waiting", "")); err == nil {
+		t.Fatal("it was saved")
+	}
+	c.fails = nil
+	if later := saveTo(t, s, shotOf("Waiting", "0 of 3")); later != 0 || c.writes != 2 {
+		t.Errorf("%d writes, and again after %s", c.writes, later)
+	}
+}
+
+func TestOwnStatus_that_is_calm_stores_no_state_that_is_only_passed_through(t *testing.T) {
+	c := newCluster(t, &thing{ObjectMeta: named("one")})
+	s, _ := calmStore(c)
+	passing := shotOf("Locating", "")
+	passing.Passing = true
+	if saveTo(t, s, passing); c.writes != 0 {
+		t.Fatalf("it was written %d times", c.writes)
+	}
+	if record, found, err := s.Load(t.Context(), "ns/one"); err != nil || !found || record.State != "Locating" {
+		t.Fatalf("the next pass goes on from %+v, %t, %v", record, found, err)
+	}
+	if _, err := s.Save(t.Context(), "ns/one", shotOf("Waiting", "")); err != nil || c.writes != 1 {
+		t.Fatalf("%d writes, %v", c.writes, err)
+	}
+	if record, _, err := s.Load(t.Context(), "ns/one"); err != nil || record.State != "Waiting" {
+		t.Errorf("stored is %+v, %v", record, err)
+	}
+}
+
+func TestOwnStatus_that_is_calm_goes_on_from_what_is_stored_where_that_has_changed(t *testing.T) {
+	c := newCluster(t, &thing{ObjectMeta: named("one")})
+	s, _ := calmStore(c)
+	saveTo(t, s, shotOf("Waiting", ""))
+	passing := shotOf("Locating", "")
+	passing.Passing = true
+	saveTo(t, s, passing)
+	stored := &thing{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "one"}, stored); err != nil {
+		t.Fatal(err)
+	}
+	stored.Status.Record.Raw = []byte(`{"state":"Theirs","since":"2026-01-01T12:00:00Z","progress":{"done":0,"since":"2026-01-01T12:00:00Z"},"entry":{"done":0}}`)
+	c.theirs(t, func() error { return c.Status().Update(t.Context(), stored) })
+	if record, _, err := s.Load(t.Context(), "ns/one"); err != nil || record.State != "Theirs" {
+		t.Errorf("the next pass goes on from %+v, %v", record, err)
+	}
+	if _, err := s.Forget(t.Context(), "ns/one"); err != nil || len(s.calm.wrote)+len(s.calm.passed) != 0 {
+		t.Errorf("of an object that is gone it remembers %v and %v, %v", s.calm.wrote, s.calm.passed, err)
+	}
+}
