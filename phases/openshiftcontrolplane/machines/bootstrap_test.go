@@ -358,3 +358,26 @@ func TestWorks_without_an_OpenShiftControlPlane_do_nothing(t *testing.T) {
 		t.Errorf("they wrote %v", w.writes)
 	}
 }
+
+func TestRemoveBootstrap_asks_for_a_deletion_once_while_the_cache_does_not_show_it(t *testing.T) {
+	w := newWorld(t, append(frame(), asked(1))...)
+	w.must((*Seen).CreateMachines)
+	w.clusterAPI()
+	w.must((*Seen).CreateMachines, (*Seen).MarkInitialized, (*Seen).MarkFinished)
+	w.writes = nil
+	stale, _ := w.see()
+	for range 2 {
+		if _, err := stale.RemoveBootstrap(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := 0
+	for _, write := range w.writes {
+		if write == "delete Machine a-bootstrap" {
+			count++
+		}
+	}
+	if count != 1 {
+		t.Errorf("it asked %d times: %v", count, w.writes)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -62,7 +63,7 @@ func template(name, size string) *unstructured.Unstructured {
 // secret is one that the OpenShiftControlPlane controls.
 func secret(name string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "fleet", Name: name, UID: "s1", Labels: map[string]string{clusterv1.ClusterNameLabel: "c"},
+		Namespace: "fleet", Name: name, UID: types.UID("of " + name), Labels: map[string]string{clusterv1.ClusterNameLabel: "c"},
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(asked(1), v1alpha1.GroupVersion.WithKind("OpenShiftControlPlane"))},
 	}}
 }

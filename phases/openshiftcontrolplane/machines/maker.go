@@ -21,6 +21,7 @@ type Maker struct {
 	now    func() time.Time
 
 	problems problems
+	removals removals
 }
 
 // New makes a Maker. live reads from the API server itself, and not from a cache.

@@ -42,6 +42,10 @@ func (s *Seen) removeIf(ctx context.Context, one *metav1.PartialObjectMetadata, 
 	if !one.DeletionTimestamp.IsZero() {
 		return nil
 	}
+	if s.maker.removals.lately(one.UID, s.maker.now()) {
+		d.waits = true
+		return nil
+	}
 	kind, key := one.GroupVersionKind().Kind, client.ObjectKeyFromObject(one)
 	switch err := s.maker.client.Delete(ctx, one, only, client.PropagationPolicy(metav1.DeletePropagationBackground)); {
 	case apierrors.IsNotFound(err):
@@ -52,6 +56,7 @@ func (s *Seen) removeIf(ctx context.Context, one *metav1.PartialObjectMetadata, 
 	case err != nil:
 		return fmt.Errorf("deleting %s %s: %w", kind, key, err)
 	}
+	s.maker.removals.note(one.UID, s.maker.now())
 	d.note("deleted", kind, key)
 	return nil
 }

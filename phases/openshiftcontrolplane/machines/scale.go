@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
+	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
 )
 
@@ -44,41 +45,44 @@ func (s *Seen) changeOne(ctx context.Context, replaces bool, d *doing) error {
 	if err != nil {
 		return err
 	}
+	d.waits = true // the guest is not watched
 	var goes *clusterv1.Machine
 	if replaces {
 		goes = fresh.unhealthy()
 	}
-	d.waits = true // the guest is not watched
-	if i, half := fresh.halfMade(); half {
-		w := fresh.wantedMaster(i)
-		if fresh.active() >= fresh.replicas() {
-			_, err := fresh.removeHalfMade(ctx, w.name, d)
-			return err
-		}
-		_, err := fresh.make(ctx, w, nil, nil, d)
-		return err
+	half, coming := fresh.halfMade(), fresh.coming()
+	switch guards.NextStep(fresh.control(replaces, half, coming, goes)) {
+	case guards.MakeWhole:
+		_, err = fresh.make(ctx, *half, nil, nil, d)
+	case guards.TakeBack:
+		_, err = fresh.removeHalfMade(ctx, half.name, d)
+	case guards.MendComing:
+		err = fresh.mend(ctx, wanted{name: coming.Name, role: v1alpha1.MasterRole}, coming, d)
+	case guards.RemoveComing:
+		err = fresh.removeHeld(ctx, coming, d)
+	case guards.RemoveUnhealthy:
+		err = fresh.removeHeld(ctx, goes, d)
+	case guards.MakeAnother:
+		_, err = fresh.make(ctx, fresh.wantedMaster(fresh.free()), nil, nil, d)
+	case guards.RemoveSurplus:
+		err = fresh.removeHeld(ctx, fresh.surplus(), d)
 	}
-	if one := fresh.coming(); one != nil && (goes == nil || one.Name != goes.Name) {
-		if replaces || fresh.active() <= fresh.replicas() {
-			return fresh.mend(ctx, wanted{name: one.Name, role: v1alpha1.MasterRole}, one, d)
-		}
-		if fresh.guest.Fresh && fresh.isOutOfEtcd(one) { // whatever is the matter with the others, they do without it
-			return fresh.removeHeld(ctx, one, d)
-		}
+	return err
+}
+
+// control is what the next step rests on.
+func (s *Seen) control(replaces bool, half *wanted, coming, goes *clusterv1.Machine) guards.Control {
+	c := guards.Control{
+		Replaces: replaces, Wanted: s.replicas(), All: len(s.masters), Active: s.active(), HalfMade: half != nil,
+		Fresh: s.guest.Fresh, Refused: s.refusal(goes),
 	}
-	if !fresh.guest.Fresh || fresh.refusal(goes) != "" {
-		return nil
+	if coming != nil {
+		c.Coming, c.ComingIsOut = coming.Name, s.isOutOfEtcd(coming)
 	}
-	switch count := len(fresh.masters); {
-	case goes != nil:
-		return fresh.removeHeld(ctx, goes, d)
-	case count < fresh.replicas():
-		_, err := fresh.make(ctx, fresh.wantedMaster(fresh.free()), nil, nil, d)
-		return err
-	case count > fresh.replicas() && !replaces:
-		return fresh.removeHeld(ctx, fresh.surplus(), d)
+	if goes != nil {
+		c.Unhealthy = goes.Name
 	}
-	return nil
+	return c
 }
 
 // removeHeld asks for the deletion of a control-plane Machine that our hook holds until etcd does without its member. One that lacks the

@@ -41,11 +41,10 @@ func (s *Seen) scaling() guards.Wish {
 // takesBack says that what goes next has no member of etcd, so that nobody has to be healthy for it: it is half made, or has never been
 // a Node, and no such machine is asked for any more.
 func (s *Seen) takesBack() bool {
-	if _, half := s.halfMade(); half && s.active() >= s.replicas() {
-		return true
-	}
-	one := s.coming()
-	return one != nil && s.active() > s.replicas() && s.isOutOfEtcd(one)
+	c := s.control(false, s.halfMade(), s.coming(), nil)
+	c.Fresh = true // it is asked again of what was read just then
+	step := guards.NextStep(c)
+	return step == guards.TakeBack || step == guards.RemoveComing
 }
 
 // active is how many control-plane Machines there are of which none is on its way out.
@@ -104,8 +103,8 @@ func (s *Seen) left(state machine.State) []string {
 	for range max(active-s.replicas(), 0) {
 		left = append(left, "one Machine less", "its end")
 	}
-	if i, half := s.halfMade(); half && active >= s.replicas() {
-		left = append(left, "the end of what was begun of Machine "+masterName(s.look.Plane.Name, i))
+	if half := s.halfMade(); half != nil && active >= s.replicas() {
+		left = append(left, "the end of what was begun of Machine "+half.name)
 	}
 	return left
 }
@@ -183,16 +182,17 @@ func (s *Seen) coming() *clusterv1.Machine {
 	return nil
 }
 
-// halfMade is the number of the control-plane machine that has a config and no Machine yet. One that a Machine controls had one, whose
+// halfMade is the control-plane machine that has a config and no Machine yet, nil for none. One that a Machine controls had one, whose
 // end may be seen before that of the config.
-func (s *Seen) halfMade() (int, bool) {
+func (s *Seen) halfMade() *wanted {
 	for i := range most {
 		name := masterName(s.look.Plane.Name, i)
 		if config := s.configs[name]; config != nil && metav1.GetControllerOfNoCopy(config) == nil && s.master(name) == nil {
-			return i, true
+			half := s.wantedMaster(i)
+			return &half
 		}
 	}
-	return 0, false
+	return nil
 }
 
 // free is the lowest number that no control-plane Machine has.

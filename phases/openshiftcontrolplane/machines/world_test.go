@@ -85,6 +85,13 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	for kind := range scheme.AllKnownTypes() {
 		mapper.Add(kind, meta.RESTScopeNamespace)
 	}
+	given := map[types.UID]bool{"": true}
+	for i, object := range objects {
+		if given[object.GetUID()] {
+			object.SetUID(types.UID(fmt.Sprintf("given%d", i)))
+		}
+		given[object.GetUID()] = true
+	}
 	w.api = fake.NewClientBuilder().WithScheme(scheme).WithRESTMapper(mapper).
 		WithStatusSubresource(&clusterv1.Machine{}, &v1alpha1.OpenShiftControlPlane{}).
 		WithObjects(objects...).Build()
