@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,11 +61,9 @@ var _ = Describe("HTTP", func() {
 
 	It("is answered to who has the token of the kubeconfig alone, which a proxy that begins anew keeps", func(ctx SpecContext) {
 		own := startProxy(ctx, plane.Kubeconfig())
-		without, err := url.Parse(own.URL)
-		Expect(err).NotTo(HaveOccurred())
-		without.User = nil
+		without, kept := own.parts()
 		for _, header := range []map[string]string{nil, {"Authorization": "Bearer of-somebody"}} {
-			code, answer, _, err := own.get(ctx, without.String()+machines, header)
+			code, answer, _, err := own.get(ctx, without+machines, header)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(code).To(Equal(401), answer)
 			Expect(answer).To(And(ContainSubstring(`"kind":"Status"`), ContainSubstring("kubeconfig")))
@@ -76,11 +73,11 @@ var _ = Describe("HTTP", func() {
 		_, err = clientsOf(access).dynamic.Resource(resource(standard, version, "machines")).List(ctx, metav1.ListOptions{})
 		Expect(err).NotTo(HaveOccurred())
 
-		kept := own.token()
 		Expect(own.Stop(patience)).To(Succeed())
 		again, err := harness.StartCAPIProxy(ctx, plane, bin, plane.Kubeconfig(), own.Log)
 		Expect(err).NotTo(HaveOccurred())
-		Expect((&proxy{again}).token()).To(Equal(kept))
+		_, token := (&proxy{again}).parts()
+		Expect(token).To(Equal(kept))
 		Expect(again.Stop(patience)).To(Succeed())
 	})
 
@@ -127,7 +124,7 @@ var _ = Describe("A token", func() {
 		}, kubeconfig)).To(Succeed())
 		own := startProxy(ctx, kubeconfig)
 		who := func(ctx context.Context) (string, error) {
-			code, body, _, err := own.get(ctx, machines, map[string]string{"Authorization": "Bearer of-the-client"})
+			code, body, _, err := own.get(ctx, machines, nil)
 			if err != nil || code != 403 {
 				return "", fmt.Errorf("%d %s: %w", code, body, err)
 			}

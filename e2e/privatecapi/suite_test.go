@@ -175,22 +175,20 @@ func startProxy(ctx context.Context, kubeconfig string) *proxy {
 	return &proxy{started}
 }
 
-// config is a component's access. Clients of streams do not take the token from the address.
+// config is a component's access, with the token as a bearer: clients of streams do not take it from an address.
 func (p *proxy) config() *rest.Config {
-	GinkgoHelper()
-	access, err := p.Access()
-	Expect(err).NotTo(HaveOccurred())
-	access.UserAgent, access.BearerToken = cluster.UserAgent, p.token()
-	return access
+	address, token := p.parts()
+	return &rest.Config{Host: address, BearerToken: token, QPS: -1, UserAgent: cluster.UserAgent}
 }
 
-// token is what the proxy asks each request for.
-func (p *proxy) token() string {
+// parts are where the proxy is, and what it asks each request for.
+func (p *proxy) parts() (address, token string) {
 	GinkgoHelper()
-	address, err := url.Parse(p.URL)
+	at, err := url.Parse(p.URL)
 	Expect(err).NotTo(HaveOccurred())
-	token, _ := address.User.Password()
-	return token
+	token, _ = at.User.Password()
+	at.User = nil
+	return at.String(), token
 }
 
 // eventually repeats an attempt until it returns nil.

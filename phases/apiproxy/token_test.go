@@ -10,7 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes/scheme"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -89,7 +89,7 @@ func TestServer_Protect_writes_a_kubeconfig_that_client_go_gets_in_with(t *testi
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
+	config.NegotiatedSerializer = clientgoscheme.Codecs.WithoutConversion()
 	client, err := rest.UnversionedRESTClientFor(config)
 	if err != nil {
 		t.Fatal(err)
