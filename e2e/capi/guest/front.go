@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sigs.k8s.io/cluster-api/util/certs"
@@ -48,7 +49,7 @@ func newFront(ctx context.Context, host string, port int32, by authority, fake i
 	clients := x509.NewCertPool()
 	clients.AddCert(by.certificate)
 	f := &front{ended: make(chan struct{}), server: &http.Server{
-		Handler:           handler{objects: objects, fake: passOn(fake)},
+		Handler:           handler{objects: objects, fake: passOn(fake), probes: &atomic.Int64{}},
 		ReadHeaderTimeout: 10 * time.Second,
 		TLSConfig: &tls.Config{
 			Certificates: []tls.Certificate{*certificate}, ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: clients, MinVersion: tls.VersionTLS12,
