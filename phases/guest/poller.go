@@ -20,6 +20,9 @@ import (
 const (
 	// installing is how often a guest is asked that is being installed or changed.
 	installing = 5 * time.Second
+	// following is after how long a guest is asked again that is being installed or changed, and has said something else than before:
+	// what has begun to move goes on.
+	following = time.Second
 	// resting is how often a guest is asked that is at rest.
 	resting = time.Minute
 	// jitter is by which part of that each time is longer, at most, so that guests are not asked all at once.
@@ -179,8 +182,12 @@ func (p *Poller) of(plane *v1alpha1.OpenShiftControlPlane, want wanted) *guest {
 func (p *Poller) follow(ctx context.Context, g *guest) {
 	defer g.hangUp()
 	for ctx.Err() == nil {
-		p.ask(ctx, g)
-		timer := p.clock.NewTimer(wait.Jitter(g.pace(), jitter))
+		news := p.ask(ctx, g)
+		pause := g.pace()
+		if news && pause == installing {
+			pause = following
+		}
+		timer := p.clock.NewTimer(wait.Jitter(pause, jitter))
 		select {
 		case <-ctx.Done():
 		case <-g.wake:
@@ -191,10 +198,10 @@ func (p *Poller) follow(ctx context.Context, g *guest) {
 }
 
 // ask asks a guest once, when it is its turn, and has a pass made if it has said something else than before.
-func (p *Poller) ask(ctx context.Context, g *guest) {
+func (p *Poller) ask(ctx context.Context, g *guest) (news bool) {
 	select {
 	case <-ctx.Done():
-		return
+		return false
 	case p.slots <- struct{}{}:
 	}
 	defer func() { <-p.slots }()
@@ -205,7 +212,7 @@ func (p *Poller) ask(ctx context.Context, g *guest) {
 	defer cancel()
 	found := p.look(inTime, g, want)
 	if ctx.Err() != nil {
-		return
+		return false
 	}
 	g.mu.Lock()
 	now := p.clock.Now()
@@ -213,12 +220,13 @@ func (p *Poller) ask(ctx context.Context, g *guest) {
 		g.heard = now
 	}
 	found.silent = now.Sub(g.heard) >= silence
-	different := !reflect.DeepEqual(g.seen, found)
+	news = !reflect.DeepEqual(g.seen, found)
 	g.seen = found
 	g.mu.Unlock()
-	if different {
+	if news {
 		p.changed(g.key)
 	}
+	return news
 }
 
 func (g *guest) pace() time.Duration {
