@@ -137,6 +137,11 @@ func (w *World) newManager(ctx context.Context, deployment, name string) (*Manag
 	at := max(0, slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == "manager" }))
 	// A process gets no values of fields of a Pod; those that managers ask for are these.
 	environment := []string{"env", "POD_NAMESPACE=" + of.Namespace, "POD_NAME=" + name, "POD_UID=" + string(of.UID), "POD_IP=127.0.0.1"}
+	for _, variable := range pod.Containers[at].Env {
+		if variable.Value != "" {
+			environment = append(environment, variable.Name+"="+variable.Value)
+		}
+	}
 	m.command = slices.Concat(environment, []string{filepath.Join(w.bin, run.binary)}, arguments(pod.Containers[at]), run.more(p))
 	return m, nil
 }

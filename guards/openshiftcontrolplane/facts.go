@@ -114,6 +114,9 @@ type Payload struct {
 	NotAfter time.Time `yaml:"notAfter"`
 	// Ending says that it would end before the bootstrap has to be over.
 	Ending bool `yaml:"ending"`
+	// Log is the end of what the installer has printed in its last attempt that has failed, empty for none. It is told, and moves
+	// nothing.
+	Log string `yaml:"-"`
 }
 
 // Bootstrap is the bootstrap Machine. Known is false until Machines were listed.

@@ -61,7 +61,11 @@ func Conditions(s phases.Snapshot) []phases.Condition {
 		if one.condition == IgnitionAvailable && finished {
 			continue
 		}
-		conditions = append(conditions, standing.Answered(one.condition, one.by.Answer(facts)))
+		c := standing.Answered(one.condition, one.by.Answer(facts))
+		if log := facts.Payload.Log; one.condition == IgnitionAvailable && c.Is != machine.Yes && log != "" {
+			c.Tail = "; the log of the installer's last attempt that has failed ends in:\n" + log
+		}
+		conditions = append(conditions, c)
 	}
 	is := machine.SayNo("")
 	if s.Record.State == guards.Remediating {

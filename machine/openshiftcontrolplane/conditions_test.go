@@ -1,6 +1,7 @@
 package openshiftcontrolplane_test
 
 import (
+	"strings"
 	"testing"
 
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
@@ -66,5 +67,16 @@ func TestConditions_inputs_that_go_once_they_are_frozen_stay_valid(t *testing.T)
 	broken.Facts.Marks.Inputs = "d"
 	if c := says(broken)[table.InputsValid]; c.Is != machine.Yes {
 		t.Errorf("once they are frozen: %+v", c)
+	}
+}
+
+func TestConditions_a_payload_that_the_installer_has_not_made_is_told_with_its_log(t *testing.T) {
+	s := phases.Snapshot{Facts: guards.Facts{Seen: true, Payload: guards.Payload{Roles: guards.Tally{Known: true, Wanted: 3}, Log: "no such region"}}}
+	if c := says(s)[table.IgnitionAvailable]; c.Is != machine.No || !strings.Contains(c.Tail, "no such region") {
+		t.Errorf("it says %+v", c)
+	}
+	s.Facts.Payload.Roles.Done = 3
+	if c := says(s)[table.IgnitionAvailable]; c.Is != machine.Yes || c.Tail != "" {
+		t.Errorf("once it is made: %+v", c)
 	}
 }

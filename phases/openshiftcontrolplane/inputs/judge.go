@@ -58,7 +58,7 @@ func (s *Seen) seePayload(ctx context.Context) error {
 		s.facts.Payload.NotAfter = ends
 		s.facts.Payload.Ending = !payload.Outlives(ends, s.r.now().Add(s.untilBootstrapped()))
 	}
-	return nil
+	return s.seeLog(ctx)
 }
 
 // untilBootstrapped is how long it may take from the payload to the end of the bootstrap.

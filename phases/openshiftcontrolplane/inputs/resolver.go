@@ -40,6 +40,7 @@ type memory struct {
 	inputs  reading
 	release answer
 	roles   map[payload.Role]judged
+	log     lastLog
 }
 
 // New makes a resolver. c reads PartialObjectMetadata of Secrets and of definitions from a cache; live reads from the API server
