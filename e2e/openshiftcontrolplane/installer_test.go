@@ -106,7 +106,9 @@ func issue(ctx context.Context, asked *capiworld.Asked) (kubeconfig string) {
 	authorities := capisecret.NewCertificatesForInitialControlPlane(nil)
 	Expect(authorities.Generate()).To(Succeed())
 	for _, one := range authorities {
-		Expect(world.Create(ctx, one.AsSecret(asked.Key, metav1.OwnerReference{}))).To(Succeed())
+		made := one.AsSecret(asked.Key, metav1.OwnerReference{})
+		made.OwnerReferences = nil
+		Expect(world.Create(ctx, made)).To(Succeed())
 	}
 	pair := authorities.GetByPurpose(capisecret.ClusterCA).KeyPair
 	certificate, err := capicerts.DecodeCertPEM(pair.Cert)
