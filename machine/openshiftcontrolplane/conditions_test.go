@@ -24,14 +24,14 @@ func TestConditions_tell_of_an_installed_cluster(t *testing.T) {
 	s := phases.Snapshot{Record: machine.Record{State: guards.Installed}, Facts: guards.Facts{
 		Seen: true, Cluster: guards.Cluster{Known: true, Name: "a"}, Marks: guards.Marks{Inputs: "d", Bootstrap: "u", Initialized: true, Finished: true},
 		Inputs: guards.Inputs{Known: true, Digest: "e"}, Bootstrap: guards.Bootstrap{Known: true, Removal: all},
-		Guest: guards.Guest{API: true, Known: true, Operators: all}, Kubeconfig: guards.Kubeconfig{Known: true, There: true},
+		Guest: guards.Guest{API: true, Known: true, Operators: all, Etcd: guards.Etcd{Known: true}}, Certificates: all, Kubeconfig: guards.Kubeconfig{Known: true, There: true},
 	}}
 	got := says(s)
 	for condition, want := range map[string]machine.Truth{
 		table.Available: machine.Yes, table.Initialized: machine.Yes, table.Deleting: machine.No, table.Paused: machine.No, table.InputsValid: machine.Yes,
 		table.InputsDrifted: machine.Yes, table.BootstrapComplete: machine.Yes, table.BootstrapRemoved: machine.Yes, table.OperatorsAvailable: machine.Yes,
-		table.KubeconfigAvailable: machine.Yes,
-		table.Remediating:         machine.No,
+		table.KubeconfigAvailable: machine.Yes, table.CertificatesAvailable: machine.Yes, table.EtcdClusterHealthy: machine.Yes,
+		table.Remediating: machine.No,
 	} {
 		if c, told := got[condition]; !told || c.Is != want || c.Reason == "" {
 			t.Errorf("%s is %+v, want %s", condition, c, want)

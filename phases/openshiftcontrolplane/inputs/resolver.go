@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -90,7 +91,7 @@ func (r *Resolver) See(ctx context.Context, look phases.Look, f *guards.Facts) (
 	}
 	s.memory = r.remembered(look)
 	if s.unread = s.seeInputs(ctx); s.unread == nil {
-		s.unread = s.seePayload(ctx)
+		s.unread = errors.Join(s.seePayload(ctx), s.seeCertificates(ctx))
 	}
 	return s, ctx.Err()
 }
