@@ -33,7 +33,7 @@ help: ## Show this list.
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r target intent; do printf '  %-16s %s\n' "$$target" "$$intent"; done
 
 .PHONY: build
-build: $(PROGRESS) ## Build bin/capstan, bin/capstan-provider, bin/capstan-stub, bin/capi-proxy, bin/capi-shim and bin/manifests-gen, and bin/capstan-e2e, whose clock tests can set.
+build: $(PROGRESS) ## Build bin/capstan, bin/capstan-provider, bin/capstan-stub, bin/capi-proxy, bin/capi-shim and bin/manifests-gen, and bin/capstan-e2e and bin/capstan-provider-e2e, whose clocks tests can set.
 	@$(PROGRESS) capstan $(BUILD) -tags=$(LEAN) -o=bin/ ./cmd/capstan
 	@$(PROGRESS) capstan-provider $(BUILD) -tags=$(LEAN) -o=bin/ ./cmd/capstan-provider
 	@$(PROGRESS) capstan-stub $(BUILD) -o=bin/ ./cmd/capstan-stub
@@ -41,6 +41,7 @@ build: $(PROGRESS) ## Build bin/capstan, bin/capstan-provider, bin/capstan-stub,
 	@$(PROGRESS) capi-shim go build -C=cmd/capi-shim -buildvcs=false -tags=$(LEAN) -o=../../bin/ .
 	@$(PROGRESS) manifests-gen go build -C=cmd/manifests-gen -buildvcs=false -o=../../bin/ .
 	@$(PROGRESS) capstan-e2e $(BUILD) -tags=e2e,$(LEAN) -o=bin/capstan-e2e ./cmd/capstan
+	@$(PROGRESS) capstan-provider-e2e $(BUILD) -tags=e2e,$(LEAN) -o=bin/capstan-provider-e2e ./cmd/capstan-provider
 
 $(PROGRESS): $(wildcard tools/progress/*.go)
 	@go build -C tools -buildvcs=false -o ../$@ ./progress

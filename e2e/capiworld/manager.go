@@ -80,7 +80,9 @@ type Manager struct {
 	// between is a proxy before the API server, nil for none.
 	between *proxy.Proxy
 	command []string
-	health  int
+	// binary is which of the words of the command names the program.
+	binary int
+	health int
 	process *cluster.Process
 	// ended says that it was meant to end.
 	ended bool
@@ -142,6 +144,7 @@ func (w *World) newManager(ctx context.Context, deployment, name string) (*Manag
 			environment = append(environment, variable.Name+"="+variable.Value)
 		}
 	}
+	m.binary = len(environment)
 	m.command = slices.Concat(environment, []string{filepath.Join(w.bin, run.binary)}, arguments(pod.Containers[at]), run.more(p))
 	return m, nil
 }
@@ -199,6 +202,19 @@ func (w *World) mount(ctx context.Context, pod corev1.PodSpec, folder string) er
 func (m *Manager) Start(more ...string) (err error) {
 	m.ended, m.more = false, more
 	m.process, err = m.world.Cluster.Spawn(m.name, m.Log, slices.Concat(m.command, more)...)
+	return err
+}
+
+// StartLater is Start of Provider's manager with a clock that is ahead by a duration.
+func (m *Manager) StartLater(by time.Duration, more ...string) (err error) {
+	offset := filepath.Join(m.world.Cluster.Dir(), m.name+".clock-offset")
+	if err := os.WriteFile(offset, []byte(by.String()), 0o600); err != nil {
+		return fmt.Errorf("writing the offset of a clock: %w", err)
+	}
+	m.ended, m.more = false, nil
+	command := slices.Concat(m.command, []string{"--clock-offset-file=" + offset}, more)
+	command[m.binary] += "-e2e"
+	m.process, err = m.world.Cluster.Spawn(m.name, m.Log, command...)
 	return err
 }
 
