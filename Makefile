@@ -61,6 +61,14 @@ image: payload | $(PROGRESS) ## Write the operator's image, its SBOM and its pro
 	@CGO_ENABLED=0 $(PROGRESS) 'the static capi-shim' go build -C=cmd/capi-shim -trimpath -buildvcs=true -tags=$(LEAN) -o=../../bin/static/capi-shim .
 	@go run -C packaging . -binary=$(CURDIR)/bin/static/capstan -binary=$(CURDIR)/bin/static/capstan-stub -binary=$(CURDIR)/bin/static/capi-proxy -binary=$(CURDIR)/bin/static/capi-shim -payload=$(CURDIR)/bin/payload -o=$(abspath $(IMAGE))
 
+PROVIDER_IMAGE ?= bin/provider-image
+.PHONY: provider-image
+provider-image: | $(PROGRESS) ## Write the image of the provider of OpenShift clusters to bin/provider-image, and print its digest last.
+	@CGO_ENABLED=0 $(PROGRESS) 'the static capstan-provider' go build -trimpath -buildvcs=true -tags=$(LEAN) -o=bin/static/capstan-provider ./cmd/capstan-provider
+	@rm -rf bin/profiles && go run -C cmd/manifests-gen . --name openshift-install --install-order 20 --kustomize-dir $(CURDIR)/config/default --manifests-path $(CURDIR)/bin/profiles \
+		--self-image-ref registry.ci.openshift.org/openshift:capstan-provider --attribute type=control-plane --attribute version=$$(git describe --tags --always)
+	@go run -C packaging . -binary=$(CURDIR)/bin/static/capstan-provider -profiles=$(CURDIR)/bin/profiles -o=$(abspath $(PROVIDER_IMAGE))
+
 .PHONY: image-twice
 image-twice: ## Make the image of the commit that is checked out in two clones, and fail when their digests differ.
 	@tools/image-twice.sh

@@ -81,8 +81,8 @@ type Manager struct {
 	between *proxy.Proxy
 	command []string
 	// binary is which of the words of the command names the program.
-	binary int
-	health int
+	binary  int
+	health  int
 	process *cluster.Process
 	// ended says that it was meant to end.
 	ended bool

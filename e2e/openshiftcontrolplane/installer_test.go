@@ -285,4 +285,3 @@ var _ = Describe("A worker's Ignition config", func() {
 		Expect(string(stored(ctx, key, name).Data["value"])).To(ContainSubstring("/etc/merged"))
 	}, SpecTimeout(2*patience))
 })
-

@@ -286,4 +286,3 @@ func holdJobs(ctx context.Context, name string) {
 	Expect(world.Cluster.HoldPods(ctx, labels)).To(Succeed())
 	DeferCleanup(func(ctx SpecContext) { Expect(world.Cluster.ReleasePods(ctx, labels)).To(Succeed()) })
 }
-
