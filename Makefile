@@ -33,7 +33,7 @@ help: ## Show this list.
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1 /p' $(MAKEFILE_LIST) | while read -r target intent; do printf '  %-16s %s\n' "$$target" "$$intent"; done
 
 .PHONY: build
-build: $(PROGRESS) ## Build bin/capstan, bin/capstan-provider, bin/capstan-stub, bin/capi-proxy, bin/capi-shim and bin/manifests-gen, and bin/capstan-e2e, whose clock tests can set.
+build: $(PROGRESS) ## Build bin/capstan, bin/capstan-provider, bin/capstan-stub, bin/capi-proxy, bin/capi-shim and bin/manifests-gen, and bin/capstan-e2e and bin/capstan-provider-e2e, whose clocks tests can set.
 	@$(PROGRESS) capstan $(BUILD) -tags=$(LEAN) -o=bin/ ./cmd/capstan
 	@$(PROGRESS) capstan-provider $(BUILD) -tags=$(LEAN) -o=bin/ ./cmd/capstan-provider
 	@$(PROGRESS) capstan-stub $(BUILD) -o=bin/ ./cmd/capstan-stub
@@ -41,6 +41,7 @@ build: $(PROGRESS) ## Build bin/capstan, bin/capstan-provider, bin/capstan-stub,
 	@$(PROGRESS) capi-shim go build -C=cmd/capi-shim -buildvcs=false -tags=$(LEAN) -o=../../bin/ .
 	@$(PROGRESS) manifests-gen go build -C=cmd/manifests-gen -buildvcs=false -o=../../bin/ .
 	@$(PROGRESS) capstan-e2e $(BUILD) -tags=e2e,$(LEAN) -o=bin/capstan-e2e ./cmd/capstan
+	@$(PROGRESS) capstan-provider-e2e $(BUILD) -tags=e2e,$(LEAN) -o=bin/capstan-provider-e2e ./cmd/capstan-provider
 
 $(PROGRESS): $(wildcard tools/progress/*.go)
 	@go build -C tools -buildvcs=false -o ../$@ ./progress
@@ -59,6 +60,14 @@ image: payload | $(PROGRESS) ## Write the operator's image, its SBOM and its pro
 	@CGO_ENABLED=0 $(PROGRESS) 'the static capi-proxy' go build -trimpath -buildvcs=true -tags=$(LEAN) -o=bin/static/capi-proxy ./cmd/capi-proxy
 	@CGO_ENABLED=0 $(PROGRESS) 'the static capi-shim' go build -C=cmd/capi-shim -trimpath -buildvcs=true -tags=$(LEAN) -o=../../bin/static/capi-shim .
 	@go run -C packaging . -binary=$(CURDIR)/bin/static/capstan -binary=$(CURDIR)/bin/static/capstan-stub -binary=$(CURDIR)/bin/static/capi-proxy -binary=$(CURDIR)/bin/static/capi-shim -payload=$(CURDIR)/bin/payload -o=$(abspath $(IMAGE))
+
+PROVIDER_IMAGE ?= bin/provider-image
+.PHONY: provider-image
+provider-image: | $(PROGRESS) ## Write the image of the provider of OpenShift clusters to bin/provider-image, and print its digest last.
+	@CGO_ENABLED=0 $(PROGRESS) 'the static capstan-provider' go build -trimpath -buildvcs=true -tags=$(LEAN) -o=bin/static/capstan-provider ./cmd/capstan-provider
+	@rm -rf bin/profiles && go run -C cmd/manifests-gen . --name openshift-install --install-order 20 --kustomize-dir $(CURDIR)/config/default --manifests-path $(CURDIR)/bin/profiles \
+		--self-image-ref registry.ci.openshift.org/openshift:capstan-provider --attribute type=control-plane --attribute version=$$(git describe --tags --always)
+	@go run -C packaging . -binary=$(CURDIR)/bin/static/capstan-provider -profiles=$(CURDIR)/bin/profiles -o=$(abspath $(PROVIDER_IMAGE))
 
 .PHONY: image-twice
 image-twice: ## Make the image of the commit that is checked out in two clones, and fail when their digests differ.
@@ -266,6 +275,7 @@ test: ## Run everything: generated files, format, lint, unit tests, end-to-end s
 
 # The end-to-end suite mostly waits, and the checks of the code never do. Beside each other, with the processor for the suite
 # whenever it wants it, they take no longer than the suite.
+# `make test` alone calls these, and none is for people: they have no line in `make help`.
 .PHONY: test-parts
 test-parts:
 	@$(MAKE) part-compile

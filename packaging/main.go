@@ -1,8 +1,9 @@
-// Command packaging writes the operator's image from its binaries and its payload, with an SBOM and a provenance. It needs
+// Command packaging writes the operator's image from its binaries and its payload, or a provider's from its binary and its profiles, with an SBOM and a provenance. It needs
 // no container engine, and the same commit gives the same bytes.
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -13,8 +14,8 @@ import (
 
 // source is what an image is made of.
 type source struct {
-	binaries []string
-	payload  string
+	binaries          []string
+	payload, profiles string
 }
 
 func main() {
@@ -24,6 +25,7 @@ func main() {
 		return nil
 	})
 	flag.StringVar(&from.payload, "payload", "", "`folder` with what the release applies; it becomes /manifests")
+	flag.StringVar(&from.profiles, "profiles", "", "`folder` with the profiles of a provider, instead of a payload; it becomes /capi-operator-manifests")
 	out := flag.String("o", "", "`folder` to write the OCI layout to")
 	flag.Parse()
 	if err := run(os.Stdout, from, *out); err != nil {
@@ -33,11 +35,18 @@ func main() {
 }
 
 func run(to io.Writer, from source, out string) error {
+	if (from.payload == "") == (from.profiles == "") {
+		return errors.New("one of -payload and -profiles is needed")
+	}
 	built, err := image.Read(from.binaries)
 	if err != nil {
 		return err
 	}
-	written, err := image.Write(from.payload, built, out)
+	folder, write := from.payload, image.Write
+	if from.profiles != "" {
+		folder, write = from.profiles, image.WriteProvider
+	}
+	written, err := write(folder, built, out)
 	if err != nil {
 		return err
 	}

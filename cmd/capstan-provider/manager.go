@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
-	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -45,6 +44,7 @@ type managerFlags struct {
 	concurrency        int
 	insecureRegistries []string
 	extraCAFile        string
+	time               timekeeper
 }
 
 func managerCommand() *cobra.Command {
@@ -71,6 +71,7 @@ machines what their OpenShiftConfigs say that they are started with.`,
 	flags.IntVar(&f.concurrency, "concurrency", 10, "how many objects of a kind are worked on at the same time")
 	flags.StringArrayVar(&f.insecureRegistries, "insecure-registry", nil, "`host[:port]` of a registry to speak plain HTTP with if it does not speak TLS; loopback addresses need no flag (repeatable)")
 	flags.StringVar(&f.extraCAFile, "extra-ca-file", "", "PEM `file` of certificates to trust registries by, besides the system's and those of install-configs")
+	f.time.addFlags(flags)
 	return cmd
 }
 
@@ -111,7 +112,11 @@ func (f *managerFlags) run(ctx context.Context) error {
 		Client:             &newest.Client{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Of: isOurs, Sees: provider.Sees(f.watchFilter), Took: own.took},
 		InsecureRegistries: f.insecureRegistries, ExtraCAFile: f.extraCAFile,
 	}
-	if o.House, err = house.New(mgr, f.ownNamespace, clock.RealClock{}, clock.RealClock{}); err != nil {
+	wall, steady, err := f.time.clocks(ctx)
+	if err != nil {
+		return err
+	}
+	if o.House, err = house.New(mgr, f.ownNamespace, wall, steady); err != nil {
 		return err
 	}
 	if err := errors.Join(provider.Add(mgr, o), f.serveMetrics(mgr, o.House)); err != nil { //nolint:contextcheck // a connection has a context of its own

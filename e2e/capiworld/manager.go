@@ -81,6 +81,8 @@ type Manager struct {
 	// between is a proxy before the API server, nil for none.
 	between *proxy.Proxy
 	command []string
+	// binary is which of the words of the command names the program.
+	binary  int
 	health  int
 	process *cluster.Process
 	// ended says that it was meant to end.
@@ -138,6 +140,12 @@ func (w *World) newManager(ctx context.Context, deployment, name string) (*Manag
 	at := max(0, slices.IndexFunc(pod.Containers, func(c corev1.Container) bool { return c.Name == "manager" }))
 	// A process gets no values of fields of a Pod; those that managers ask for are these.
 	environment := []string{"env", "POD_NAMESPACE=" + of.Namespace, "POD_NAME=" + name, "POD_UID=" + string(of.UID), "POD_IP=127.0.0.1"}
+	for _, variable := range pod.Containers[at].Env {
+		if variable.Value != "" {
+			environment = append(environment, variable.Name+"="+variable.Value)
+		}
+	}
+	m.binary = len(environment)
 	m.command = slices.Concat(environment, []string{filepath.Join(w.bin, run.binary)}, arguments(pod.Containers[at]), run.more(p))
 	return m, nil
 }
@@ -195,6 +203,19 @@ func (w *World) mount(ctx context.Context, pod corev1.PodSpec, folder string) er
 func (m *Manager) Start(more ...string) (err error) {
 	m.ended, m.more = false, more
 	m.process, err = m.world.Cluster.Spawn(m.name, m.Log, slices.Concat(m.command, more)...)
+	return err
+}
+
+// StartLater is Start of Provider's manager with a clock that is ahead by a duration.
+func (m *Manager) StartLater(by time.Duration, more ...string) (err error) {
+	offset := filepath.Join(m.world.Cluster.Dir(), m.name+".clock-offset")
+	if err := os.WriteFile(offset, []byte(by.String()), 0o600); err != nil {
+		return fmt.Errorf("writing the offset of a clock: %w", err)
+	}
+	m.ended, m.more = false, nil
+	command := slices.Concat(m.command, []string{"--clock-offset-file=" + offset}, more)
+	command[m.binary] += "-e2e"
+	m.process, err = m.world.Cluster.Spawn(m.name, m.Log, command...)
 	return err
 }
 

@@ -25,6 +25,9 @@ const (
 	ReleaseAnnotation = "devinfra.example.com/release"
 )
 
+// ProbesPath of a guest's API tells everybody how often it was asked whether it is ready.
+const ProbesPath = "/devinfra/probes"
+
 // Key is a cluster by its namespace and name.
 type Key = client.ObjectKey
 

@@ -24,8 +24,9 @@ import (
 // fault is something that goes wrong, and is over when it returns.
 type fault struct {
 	name, doc string
-	// guest says that it needs a guest that answers.
+	// guest says that it needs a guest that answers, and kept that it needs a state whose work keeps the Secrets of the cluster.
 	guest  bool
+	kept   bool
 	happen func(context.Context, *trial)
 }
 
@@ -35,6 +36,8 @@ type trial struct {
 	*capiworld.Asked
 	// before answers lists as they were before the cluster was asked for.
 	before proxy.Fault
+	// payload are the Ignition configs that were lost, by their Secrets.
+	payload map[string][]byte
 }
 
 var faults = []fault{
@@ -114,6 +117,31 @@ var faults = []fault{
 			Expect(client.IgnoreNotFound(world.API.Delete(ctx, kubeconfig))).To(Succeed())
 			keeps(t)
 			Expect(world.API.Delete(ctx, quota)).To(Succeed())
+		},
+	}, {
+		name: "kubeconfig altered", doc: "Somebody writes nonsense into the Secret of the kubeconfig. It is put right.", kept: true,
+		happen: func(ctx context.Context, t *trial) {
+			name := t.Key.Name + "-kubeconfig"
+			has(ctx, t.Key, "Secret "+name)
+			Expect(refine(ctx, stored(ctx, t.Key, name), `{"stringData":{"value":"nonsense"}}`)).To(Succeed())
+			eventually(ctx, "the kubeconfig to be one", func(ctx context.Context) error {
+				_, err := world.Guest(ctx, t.Key)
+				return err
+			})
+		},
+	}, {
+		name: "payload lost", kept: true,
+		doc: "Somebody deletes the Secrets with the Ignition configs of masters and workers. They come back with the same bytes; in AwaitingAPI and Bootstrapping when the bootstrap is finished, at the latest.",
+		happen: func(ctx context.Context, t *trial) {
+			t.payload = map[string][]byte{}
+			for _, role := range []string{"master", "worker"} {
+				one := stored(ctx, t.Key, t.Key.Name+"-ignition-"+role)
+				t.payload[one.Name] = one.Data["value"]
+				Expect(world.API.Delete(ctx, one)).To(Succeed())
+			}
+			if t.finished {
+				t.hasPayload(ctx)
+			}
 		},
 	}, {
 		name: "template gone", doc: "Somebody deletes the template of machines, and creates it again.",

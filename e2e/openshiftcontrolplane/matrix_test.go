@@ -28,7 +28,7 @@ func TestTheMatrixIsWhatIsTried(t *testing.T) {
 }
 
 // meets says whether a fault can happen in a state.
-func (f fault) meets(s stage) bool { return !f.guest || s.guest }
+func (f fault) meets(s stage) bool { return (!f.guest || s.guest) && (!f.kept || s.keeps) }
 
 // matrixPage is the part of the fault matrix that is about this machine.
 func matrixPage() string {
@@ -66,7 +66,7 @@ audit log is the witness that each Machine, infrastructure machine and config wa
 	}
 	b.WriteString(`
 - **stays**: the state is kept or comes back, with the same Machines.
-- **-**: there is no guest that answers in the state.
+- **-**: there is no guest that answers in the state, or nothing of it is there yet that could be lost, or is kept any more.
 
 How the states are held:
 

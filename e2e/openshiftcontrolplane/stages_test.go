@@ -19,9 +19,10 @@ import (
 // who holds it.
 type stage struct {
 	state, how string
-	// held are the steps that the guest does not take, and guest says that it answers all the same.
-	held  string
-	guest bool
+	// held are the steps that the guest does not take, and guest says that it answers all the same. keeps says that kubeconfig and payload
+	// are there, and kept; finished that the bootstrap is.
+	held                   string
+	guest, keeps, finished bool
 	// machines are those that there are in the state.
 	machines []string
 	// lacks is what is created last, ask changes what is asked for, and enter leads from there to the state. Each may be nil.
@@ -62,19 +63,19 @@ var stages = []stage{
 		state: "CreatingMachines", how: "infrastructure machines are paused", machines: withBootstrap,
 		ask: func(_ context.Context, t *trial) { halt(t) }, leave: goesOn,
 	}, {
-		state: "AwaitingAPI", how: "the guest does not answer", held: "api", machines: withBootstrap,
+		state: "AwaitingAPI", how: "the guest does not answer", held: "api", keeps: true, machines: withBootstrap,
 	}, {
-		state: "Bootstrapping", how: "etcd has its member on the bootstrap machine", held: "etcd,operators", guest: true, machines: withBootstrap,
+		state: "Bootstrapping", how: "etcd has its member on the bootstrap machine", held: "etcd,operators", guest: true, keeps: true, machines: withBootstrap,
 	}, {
-		state: "RemovingBootstrap", how: "a hook is not met", guest: true, machines: withBootstrap,
+		state: "RemovingBootstrap", how: "a hook is not met", guest: true, keeps: true, finished: true, machines: withBootstrap,
 		ask:   func(_ context.Context, t *trial) { hook(t.Asked, "PreBootstrapRemoval", "BalancersAreTold", 3600) },
 		leave: func(ctx context.Context, t *trial) { Expect(met(ctx, t.Key, "BalancersAreTold")).To(Succeed()) },
 	}, {
-		state: "Settling", how: "operators have not settled", held: "operators", guest: true, machines: alone,
+		state: "Settling", how: "operators have not settled", held: "operators", guest: true, keeps: true, finished: true, machines: alone,
 	}, {
-		state: "Installed", how: "nothing holds it", guest: true, machines: alone,
+		state: "Installed", how: "nothing holds it", guest: true, keeps: true, finished: true, machines: alone,
 	}, {
-		state: "Upgrading", how: "the guest does not come to the release that it is asked for", held: "upgrade", guest: true, machines: alone,
+		state: "Upgrading", how: "the guest does not come to the release that it is asked for", held: "upgrade", guest: true, keeps: true, finished: true, machines: alone,
 		enter: func(ctx context.Context, t *trial) {
 			stands(ctx, t.Key, "Installed")
 			asksFor(ctx, t.Asked, "4.22.1")
@@ -84,7 +85,7 @@ var stages = []stage{
 			t.vanishes(ctx)
 		},
 	}, {
-		state: "Scaling", how: "the infrastructure machine of the second of three is paused", guest: true, machines: []string{"one-0", "one-1"},
+		state: "Scaling", how: "the infrastructure machine of the second of three is paused", guest: true, keeps: true, finished: true, machines: []string{"one-0", "one-1"},
 		ask: func(_ context.Context, t *trial) { spec(t.ControlPlane, "Managed", "management") },
 		enter: func(ctx context.Context, t *trial) {
 			stands(ctx, t.Key, "Installed")
@@ -147,7 +148,17 @@ func (t *trial) end(ctx context.Context) {
 	}
 	stands(ctx, t.Key, "Installed")
 	t.hasMachines(ctx, alone)
+	t.hasPayload(ctx)
 	t.vanishes(ctx)
+}
+
+// hasPayload waits until the Ignition configs that were lost are back, as they were.
+func (t *trial) hasPayload(ctx context.Context) {
+	GinkgoHelper()
+	for name, value := range t.payload {
+		has(ctx, t.Key, "Secret "+name)
+		Expect(stored(ctx, t.Key, name).Data["value"]).To(Equal(value), name)
+	}
 }
 
 // vanishes has the cluster be deleted if nobody has yet, and waits until nothing is left.

@@ -18,6 +18,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/capstan-capi/capstan/e2e/cluster"
+	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
 const machines = "/apis/" + standard + "/" + version + "/machines"
@@ -56,6 +57,28 @@ var _ = Describe("HTTP", func() {
 		requests, err := plane.RequestsSince(ctx, mark)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(requests.Where(func(r cluster.Request) bool { return r.Namespace == in && r.Resource == "machines" && r.IsWrite() })).To(BeEmpty())
+	})
+
+	It("is answered to who has the token of the kubeconfig alone, which a proxy that begins anew keeps", func(ctx SpecContext) {
+		own := startProxy(ctx, plane.Kubeconfig())
+		without, kept := own.parts()
+		for _, header := range []map[string]string{nil, {"Authorization": "Bearer of-somebody"}} {
+			code, answer, _, err := own.get(ctx, without+machines, header)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(code).To(Equal(401), answer)
+			Expect(answer).To(And(ContainSubstring(`"kind":"Status"`), ContainSubstring("kubeconfig")))
+		}
+		access, err := own.Access()
+		Expect(err).NotTo(HaveOccurred())
+		_, err = clientsOf(access).dynamic.Resource(resource(standard, version, "machines")).List(ctx, metav1.ListOptions{})
+		Expect(err).NotTo(HaveOccurred())
+
+		Expect(own.Stop(patience)).To(Succeed())
+		again, err := harness.StartCAPIProxy(ctx, plane, bin, plane.Kubeconfig(), own.Log)
+		Expect(err).NotTo(HaveOccurred())
+		_, token := (&proxy{again}).parts()
+		Expect(token).To(Equal(kept))
+		Expect(again.Stop(patience)).To(Succeed())
 	})
 
 	It("says at once that its port is taken", func(ctx SpecContext) {
@@ -101,7 +124,7 @@ var _ = Describe("A token", func() {
 		}, kubeconfig)).To(Succeed())
 		own := startProxy(ctx, kubeconfig)
 		who := func(ctx context.Context) (string, error) {
-			code, body, _, err := own.get(ctx, machines, map[string]string{"Authorization": "Bearer of-the-client"})
+			code, body, _, err := own.get(ctx, machines, nil)
 			if err != nil || code != 403 {
 				return "", fmt.Errorf("%d %s: %w", code, body, err)
 			}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"testing"
@@ -174,9 +175,20 @@ func startProxy(ctx context.Context, kubeconfig string) *proxy {
 	return &proxy{started}
 }
 
-// config is a component's access.
+// config is a component's access, with the token as a bearer: clients of streams do not take it from an address.
 func (p *proxy) config() *rest.Config {
-	return &rest.Config{Host: p.URL, QPS: -1, UserAgent: cluster.UserAgent}
+	address, token := p.parts()
+	return &rest.Config{Host: address, BearerToken: token, QPS: -1, UserAgent: cluster.UserAgent}
+}
+
+// parts are where the proxy is, and what it asks each request for.
+func (p *proxy) parts() (address, token string) {
+	GinkgoHelper()
+	at, err := url.Parse(p.URL)
+	Expect(err).NotTo(HaveOccurred())
+	token, _ = at.User.Password()
+	at.User = nil
+	return at.String(), token
 }
 
 // eventually repeats an attempt until it returns nil.

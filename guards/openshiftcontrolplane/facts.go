@@ -20,9 +20,12 @@ type Facts struct {
 	Noted Marks  `yaml:"noted"`
 	Hooks []Hook `yaml:"hooks"`
 	// Inputs are what people ask for, all of it, whether it is frozen or not.
-	Inputs    Inputs    `yaml:"inputs"`
-	Payload   Payload   `yaml:"payload"`
-	Bootstrap Bootstrap `yaml:"bootstrap"`
+	Inputs  Inputs  `yaml:"inputs"`
+	Payload Payload `yaml:"payload"`
+	// Certificates are the authorities of the Cluster, Done those whose Secrets are there. None is wanted where the installer makes
+	// the payload, which has its own. Nothing is decided by them.
+	Certificates Tally     `yaml:"-"`
+	Bootstrap    Bootstrap `yaml:"bootstrap"`
 	// Provisioned are the control-plane Machines that have their infrastructure, without the bootstrap's.
 	Provisioned Tally `yaml:"provisioned"`
 	// Kubeconfig is what the guest is asked by.
@@ -120,6 +123,9 @@ type Payload struct {
 	NotAfter time.Time `yaml:"notAfter"`
 	// Ending says that it would end before the bootstrap has to be over.
 	Ending bool `yaml:"ending"`
+	// Log is the end of what the installer has printed in its last attempt that has failed, empty for none. It is told, and moves
+	// nothing.
+	Log string `yaml:"-"`
 }
 
 // Bootstrap is the bootstrap Machine. Known is false until Machines were listed, and while it cannot be read.
@@ -162,6 +168,8 @@ type Guest struct {
 	// Complete is ConfigMap kube-system/bootstrap, EtcdAlone that etcd has lost its member on the bootstrap machine.
 	Complete  bool `yaml:"complete"`
 	EtcdAlone bool `yaml:"etcdAlone"`
+	// Etcd says whether its members are healthy. Nothing is decided by it.
+	Etcd Etcd `yaml:"-"`
 	// Nodes are those of control-plane Machines, Done the ready ones.
 	Nodes Tally `yaml:"nodes"`
 	// Operators are the ClusterVersion and all ClusterOperators, Done those that are Available and not Degraded.
@@ -169,6 +177,12 @@ type Guest struct {
 	// Version is that of Kubernetes, DistributionVersion that of OpenShift, empty while they are not known.
 	Version             string `yaml:"version"`
 	DistributionVersion string `yaml:"distributionVersion"`
+}
+
+// Etcd is the guest's etcd. Known is false until it was read; Wrong says what is wrong with it, empty for nothing.
+type Etcd struct {
+	Known bool
+	Wrong string
 }
 
 // Kubeconfig is the Secret that the guest is asked by. Known is false until it was looked for.

@@ -60,7 +60,7 @@ var every = []machine.Guard[Facts]{
 	InfrastructureIsReady, EndpointIsValid, HooksAreMet, InputsAreResolved, PayloadStands, MachinesAreProvisioned, BootstrapIsKept, APIAnswers,
 	BootstrapIsComplete, NodesAreReady, EtcdIsAlone, BootstrapIsGone,
 	GuestIsHealthy, UpgradeIsWanted, ScaleIsWanted, RemediationIsNeeded, UpgradeIsDone, ScaleIsDone, RemediationIsDone,
-	CauseIsGone, ErrorsLedHere, IsGivenUp, ScratchIsAsked, AttemptIsGone, InputsHaveDrifted, IsAvailable, KubeconfigStands,
+	CauseIsGone, ErrorsLedHere, IsGivenUp, ScratchIsAsked, AttemptIsGone, InputsHaveDrifted, IsAvailable, KubeconfigStands, CertificatesStand, EtcdIsHealthy,
 }
 
 func TestGuards_know_nothing_of_what_was_not_seen(t *testing.T) {

@@ -1,6 +1,7 @@
 package openshiftcontrolplane_test
 
 import (
+	"strings"
 	"testing"
 
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
@@ -24,15 +25,15 @@ func TestConditions_tell_of_an_installed_cluster(t *testing.T) {
 		Seen: true, Cluster: guards.Cluster{Known: true, Name: "a"}, Marks: guards.Marks{Inputs: "d", Bootstrap: "u", Initialized: true, Finished: true},
 		Inputs: guards.Inputs{Known: true, Digest: "e"}, Bootstrap: guards.Bootstrap{Known: true, Removal: all},
 		Payload: guards.Payload{Roles: guards.Tally{Known: true, Done: 1, Wanted: 2, Missing: []string{"that of role worker"}}},
-		Guest:   guards.Guest{API: true, Known: true, Operators: all}, Kubeconfig: guards.Kubeconfig{Known: true, There: true},
+		Guest:   guards.Guest{API: true, Known: true, Operators: all, Etcd: guards.Etcd{Known: true}}, Certificates: all, Kubeconfig: guards.Kubeconfig{Known: true, There: true},
 	}}
 	got := says(s)
 	for condition, want := range map[string]machine.Truth{
 		table.Available: machine.Yes, table.Initialized: machine.Yes, table.Deleting: machine.No, table.Paused: machine.No, table.InputsValid: machine.Yes,
 		table.InputsDrifted: machine.Yes, table.BootstrapComplete: machine.Yes, table.BootstrapRemoved: machine.Yes, table.OperatorsAvailable: machine.Yes,
-		table.KubeconfigAvailable: machine.Yes,
-		table.IgnitionAvailable:   machine.No,
-		table.Remediating:         machine.No,
+		table.KubeconfigAvailable: machine.Yes, table.CertificatesAvailable: machine.Yes, table.EtcdClusterHealthy: machine.Yes,
+		table.IgnitionAvailable: machine.No,
+		table.Remediating:       machine.No,
 	} {
 		if c, told := got[condition]; !told || c.Is != want || c.Reason == "" {
 			t.Errorf("%s is %+v, want %s", condition, c, want)
@@ -65,5 +66,16 @@ func TestConditions_inputs_that_go_once_they_are_frozen_stay_valid(t *testing.T)
 	broken.Facts.Marks.Inputs = "d"
 	if c := says(broken)[table.InputsValid]; c.Is != machine.Yes {
 		t.Errorf("once they are frozen: %+v", c)
+	}
+}
+
+func TestConditions_a_payload_that_the_installer_has_not_made_is_told_with_its_log(t *testing.T) {
+	s := phases.Snapshot{Facts: guards.Facts{Seen: true, Payload: guards.Payload{Roles: guards.Tally{Known: true, Wanted: 3}, Log: "no such region"}}}
+	if c := says(s)[table.IgnitionAvailable]; c.Is != machine.No || !strings.Contains(c.Tail, "no such region") {
+		t.Errorf("it says %+v", c)
+	}
+	s.Facts.Payload.Roles.Done = 3
+	if c := says(s)[table.IgnitionAvailable]; c.Is != machine.Yes || c.Tail != "" {
+		t.Errorf("once it is made: %+v", c)
 	}
 }

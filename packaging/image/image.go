@@ -1,4 +1,4 @@
-// Package image writes the operator's image as an OCI layout, with an SBOM and a provenance that refer to it. Every byte
+// Package image writes the operator's image, or that of the provider of OpenShift clusters, as an OCI layout, with an SBOM and a provenance that refer to it. Every byte
 // follows from the binaries, the payload and the commit: it knows no time and no machine.
 package image
 
@@ -25,11 +25,33 @@ type Written struct {
 	Image, SBOM, Provenance v1.Hash
 }
 
-// Write makes the image of programs, of which it starts the first, and of the folder that becomes /manifests, and what refers to
-// it, and puts them into a folder in place of an OCI layout that is there.
+// kind is what an image is beside its programs.
+type kind struct {
+	// title and says are for people, at is the folder in the image of what is applied, and isPayload has a release apply it.
+	title, name, says, at string
+	isPayload             bool
+	files                 func(folder, at string) ([]file, error)
+}
+
+var (
+	operator = kind{"capstan", "Capstan", "Installs and keeps Cluster API on OpenShift clusters", "manifests", true, payloadFiles}
+	provider = kind{"capstan-provider", "Capstan's provider of OpenShift clusters", "Has OpenShift clusters made through Cluster API", "capi-operator-manifests", false, profileFiles}
+)
+
+// Write makes the operator's image of programs, of which it starts the first, and of the folder that becomes /manifests, and what
+// refers to it, and puts them into a folder in place of an OCI layout that is there.
 func Write(payload string, programs []Program, folder string) (Written, error) {
+	return operator.write(payload, programs, folder)
+}
+
+// WriteProvider is Write of a provider image, in which the folder becomes /capi-operator-manifests: it has a folder for each profile.
+func WriteProvider(profiles string, programs []Program, folder string) (Written, error) {
+	return provider.write(profiles, programs, folder)
+}
+
+func (k kind) write(payload string, programs []Program, folder string) (Written, error) {
 	b := programs[0].Build
-	made, err := assemble(programs, payload, b)
+	made, err := k.assemble(programs, payload, b)
 	if err != nil {
 		return Written{}, err
 	}
@@ -60,7 +82,7 @@ func Write(payload string, programs []Program, folder string) (Written, error) {
 }
 
 // assemble makes the image of programs and a payload.
-func assemble(programs []Program, payload string, b *Build) (v1.Image, error) {
+func (k kind) assemble(programs []Program, payload string, b *Build) (v1.Image, error) {
 	var run []file
 	for _, p := range programs {
 		run = append(run, file{name: p.place()[1:], mode: 0o755, content: p.Content})
@@ -69,7 +91,7 @@ func assemble(programs []Program, payload string, b *Build) (v1.Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("packing the binaries: %w", err)
 	}
-	manifests, err := payloadFiles(payload)
+	manifests, err := k.files(payload, k.at)
 	if err != nil {
 		return nil, fmt.Errorf("reading the payload: %w", err)
 	}
@@ -81,7 +103,7 @@ func assemble(programs []Program, payload string, b *Build) (v1.Image, error) {
 		OS: b.OS, Architecture: b.Arch, Created: v1.Time{Time: b.Time}, RootFS: v1.RootFS{Type: "layers"},
 		Config: v1.Config{
 			Entrypoint: []string{programs[0].place()}, User: user, WorkingDir: "/",
-			Env: []string{"PATH=/usr/bin"}, Labels: labels(b),
+			Env: []string{"PATH=/usr/bin"}, Labels: k.labels(b),
 		},
 	})
 	if err != nil {
@@ -90,14 +112,14 @@ func assemble(programs []Program, payload string, b *Build) (v1.Image, error) {
 	by := func(what string) v1.History { return v1.History{Created: v1.Time{Time: b.Time}, CreatedBy: what} }
 	img, err := mutate.Append(base,
 		mutate.Addendum{Layer: program, History: by("make image: " + binaries)},
-		mutate.Addendum{Layer: applied, History: by("make image: /manifests")},
+		mutate.Addendum{Layer: applied, History: by("make image: /" + k.at)},
 	)
 	if err != nil {
 		return nil, fmt.Errorf("putting the layers together: %w", err)
 	}
 	annotated, ok := mutate.Annotations(img, map[string]string{
 		"org.opencontainers.image.created": created(b), "org.opencontainers.image.revision": b.String(),
-		"org.opencontainers.image.source": repository, "org.opencontainers.image.title": "capstan",
+		"org.opencontainers.image.source": repository, "org.opencontainers.image.title": k.title,
 	}).(v1.Image)
 	if !ok {
 		return nil, fmt.Errorf("annotating the image: it is none any more")
@@ -108,19 +130,22 @@ func assemble(programs []Program, payload string, b *Build) (v1.Image, error) {
 // place is where a program is in the image.
 func (p Program) place() string { return binaries + p.Name }
 
-// labels are what oc adm release reads: without the first one the payload stays out of the release.
-func labels(b *Build) map[string]string {
-	return map[string]string{
-		"io.openshift.release.operator":        "true",
+// labels are what oc adm release reads: a release applies what is in an image with the last one.
+func (k kind) labels(b *Build) map[string]string {
+	all := map[string]string{
 		"io.openshift.build.source-location":   repository,
 		"io.openshift.build.commit.id":         b.String(),
-		"io.k8s.display-name":                  "Capstan",
-		"io.k8s.description":                   "Installs and keeps Cluster API on OpenShift clusters",
+		"io.k8s.display-name":                  k.name,
+		"io.k8s.description":                   k.says,
 		"org.opencontainers.image.revision":    b.String(),
 		"org.opencontainers.image.source":      repository,
 		"org.opencontainers.image.licenses":    "Apache-2.0",
-		"org.opencontainers.image.description": "The Capstan operator",
+		"org.opencontainers.image.description": k.says,
 	}
+	if k.isPayload {
+		all["io.openshift.release.operator"] = "true"
+	}
+	return all
 }
 
 func created(b *Build) string { return b.Time.Format("2006-01-02T15:04:05Z") }

@@ -144,6 +144,31 @@ func TestImage_is_what_a_release_takes_and_a_cluster_runs(t *testing.T) {
 	}
 }
 
+func TestImage_of_a_provider_has_its_profiles_and_stays_out_of_releases(t *testing.T) {
+	s := sources(t, testBuild(), "program", nil)
+	profile := filepath.Join(s.payload, "default")
+	if err := os.Mkdir(profile, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(profile, "metadata.yaml"), "name: a")
+	folder := filepath.Join(t.TempDir(), "image")
+	w, err := WriteProvider(s.payload, s.programs[:1], folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	img := find(t, folder, w.Image)
+	if files, want := unpack(t, img), map[string]string{"usr/bin/capstan": "program", "capi-operator-manifests/default/metadata.yaml": "name: a"}; !maps.Equal(files, want) {
+		t.Errorf("it has %q", files)
+	}
+	if c, err := img.ConfigFile(); err != nil || c.Config.Labels["io.openshift.release.operator"] != "" || c.Config.Labels["io.openshift.build.commit.id"] != testCommit {
+		t.Errorf("its labels are %v (%v)", c.Config.Labels, err)
+	}
+	write(t, filepath.Join(s.payload, "letter"), "dear")
+	if _, err := WriteProvider(s.payload, s.programs[:1], folder); err == nil || !strings.Contains(err.Error(), "letter is not a folder") {
+		t.Errorf("a file beside profiles gives %v", err)
+	}
+}
+
 func TestImage_replaces_a_layout_and_nothing_else(t *testing.T) {
 	s := standard(t, testBuild())
 	folder := filepath.Join(t.TempDir(), "image")

@@ -26,8 +26,8 @@ type file struct {
 	content []byte
 }
 
-// payloadFiles are those of a folder, in /manifests. CVO reads no folder within it.
-func payloadFiles(folder string) ([]file, error) {
+// payloadFiles are those of a folder. CVO reads no folder within it.
+func payloadFiles(folder, at string) ([]file, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, err
@@ -41,12 +41,35 @@ func payloadFiles(folder string) ([]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{name: "manifests/" + e.Name(), mode: 0o644, content: content})
+		files = append(files, file{name: at + "/" + e.Name(), mode: 0o644, content: content})
 	}
 	if files == nil {
 		return nil, fmt.Errorf("%s: %w", folder, errors.Join(errEmpty, fs.ErrNotExist))
 	}
 	return files, nil
+}
+
+// profileFiles are those of the folders in a folder, each a profile.
+func profileFiles(folder, at string) ([]file, error) {
+	profiles, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var all []file
+	for _, profile := range profiles {
+		if !profile.IsDir() {
+			return nil, fmt.Errorf("%s is not a folder: Capstan reads profiles only", filepath.Join(folder, profile.Name()))
+		}
+		files, err := payloadFiles(filepath.Join(folder, profile.Name()), at+"/"+profile.Name())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, files...)
+	}
+	if all == nil {
+		return nil, fmt.Errorf("%s: %w", folder, errors.Join(errEmpty, fs.ErrNotExist))
+	}
+	return all, nil
 }
 
 var errEmpty = errors.New("it has no files")

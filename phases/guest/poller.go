@@ -21,6 +21,9 @@ import (
 const (
 	// installing is how often a guest is asked that is being installed or changed.
 	installing = 5 * time.Second
+	// following is after how long a guest is asked again that is being installed or changed, and has said something else than before:
+	// what has begun to move goes on.
+	following = time.Second
 	// resting is how often a guest is asked that is at rest.
 	resting = time.Minute
 	// jitter is by which part of that each time is longer, at most, so that guests are not asked all at once.
@@ -180,8 +183,12 @@ func (p *Poller) of(plane *v1alpha1.OpenShiftControlPlane, want wanted) *guest {
 func (p *Poller) follow(ctx context.Context, g *guest) {
 	defer g.hangUp()
 	for ctx.Err() == nil {
-		p.ask(ctx, g)
-		timer := p.clock.NewTimer(wait.Jitter(g.pace(), jitter))
+		news := p.ask(ctx, g)
+		pause := g.pace()
+		if news && pause == installing {
+			pause = following
+		}
+		timer := p.clock.NewTimer(wait.Jitter(pause, jitter))
 		select {
 		case <-ctx.Done():
 		case <-g.wake:
@@ -192,10 +199,10 @@ func (p *Poller) follow(ctx context.Context, g *guest) {
 }
 
 // ask asks a guest once, when it is its turn, and has a pass made if it has said something else than before.
-func (p *Poller) ask(ctx context.Context, g *guest) {
+func (p *Poller) ask(ctx context.Context, g *guest) (news bool) {
 	select {
 	case <-ctx.Done():
-		return
+		return false
 	case p.slots <- struct{}{}:
 	}
 	defer func() { <-p.slots }()
@@ -206,7 +213,7 @@ func (p *Poller) ask(ctx context.Context, g *guest) {
 	defer cancel()
 	found := p.unbroken(inTime, g, want)
 	if ctx.Err() != nil {
-		return
+		return false
 	}
 	g.mu.Lock()
 	now := p.clock.Now()
@@ -214,12 +221,13 @@ func (p *Poller) ask(ctx context.Context, g *guest) {
 		g.heard = now
 	}
 	found.silent = now.Sub(g.heard) >= silence
-	different := !reflect.DeepEqual(g.seen, found)
+	news = !reflect.DeepEqual(g.seen, found)
 	g.seen = found
 	g.mu.Unlock()
-	if different {
+	if news {
 		p.changed(g.key)
 	}
+	return news
 }
 
 // unbroken is a look, of which a panic ends no more than itself: what a guest answers is somebody else's to say, and the process serves all.

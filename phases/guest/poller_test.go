@@ -82,6 +82,22 @@ func TestPoller_asks_at_its_pace_and_has_passes_made_only_of_what_has_changed(t 
 	goleak.VerifyNone(t, ignored)
 }
 
+func TestPoller_asks_a_guest_that_moves_again_soon(t *testing.T) {
+	w := connected(t)
+	defer w.start(t)()
+	next(t, "the first news", w.changed)
+	next(t, "the first probe", w.probed)
+	w.until(t)
+	w.clock.Step(2 * following)
+	next(t, "a probe of one that has just answered", w.probed)
+	w.until(t)
+	if w.clock.Step(installing - time.Millisecond); len(w.probed) > 0 {
+		t.Error("one that says the same was asked before its time")
+	}
+	w.clock.Step(installing)
+	next(t, "a probe", w.probed)
+}
+
 func TestPoller_asks_a_guest_at_rest_once_a_minute(t *testing.T) {
 	w := connected(t)
 	defer w.start(t)()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	configv1 "github.com/openshift/api/config/v1"
 
@@ -90,6 +91,7 @@ func (s sight) facts(machines []ofMachine) guards.Guest {
 	}
 	f.Known, f.Complete, f.EtcdAlone = true, s.complete, s.etcdAlone
 	f.Version, f.DistributionVersion = s.kubernetes, s.version.done.version
+	f.Etcd = s.etcdHealth()
 	f.Nodes = guards.Tally{Known: true, Wanted: len(machines)}
 	for _, m := range machines {
 		if s.isReady(m) {
@@ -107,6 +109,32 @@ func (s sight) facts(machines []ofMachine) guards.Guest {
 		}
 	}
 	return f
+}
+
+// etcdOperator is what the guest's operator of etcd is called among operators.
+var etcdOperator = named("ClusterOperator", "etcd")
+
+// etcdHealth is by its members where they were read, and by what the guest's operator says of all of them otherwise.
+func (s sight) etcdHealth() guards.Etcd {
+	if e := s.etcd; e.Known {
+		switch {
+		case len(e.Unhealthy) > 0:
+			return guards.Etcd{Known: true, Wrong: "these members of etcd are not healthy: " + strings.Join(e.Unhealthy, ", ")}
+		case e.Problem != "":
+			return guards.Etcd{Known: true, Wrong: "what the guest says of the members of etcd: " + e.Problem}
+		}
+		return guards.Etcd{Known: true}
+	}
+	for _, o := range s.operators {
+		switch {
+		case o.name != etcdOperator:
+		case !o.available || o.degraded:
+			return guards.Etcd{Known: true, Wrong: "the guest's " + o.String()}
+		default:
+			return guards.Etcd{Known: true}
+		}
+	}
+	return guards.Etcd{}
 }
 
 // isReady says that the Node of a Machine is.

@@ -25,7 +25,7 @@ type Documents struct {
 	Data   map[string][]byte
 	// Manifests are the Secrets that spec.manifestsSelector chooses.
 	Manifests []ManifestSecret
-	// Replicas is spec.replicas.
+	// Replicas is spec.replicas; zero where the inputs need not agree with it.
 	Replicas int
 }
 

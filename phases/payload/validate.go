@@ -121,7 +121,7 @@ func (c checker) platform(config *Config) {
 }
 
 func (c checker) pools(config *Config, replicas int) {
-	if given := config.ControlPlane.Replicas; given != nil && *given != replicas {
+	if given := config.ControlPlane.Replicas; given != nil && replicas != 0 && *given != replicas {
 		c.field("controlPlane.replicas", "it is %d, and spec.replicas %d; give both the same number, or leave this one out", *given, replicas)
 	}
 	architectures := []string{"amd64", "arm64", "ppc64le", "s390x"}

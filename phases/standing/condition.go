@@ -12,6 +12,8 @@ type Condition struct {
 	Is      machine.Truth
 	Reason  string
 	Message string
+	// Tail is text that comes after the message as it is, such as the end of a log: at most 8 KiB of it.
+	Tail string
 }
 
 // Answered is the condition that says what a question was answered with. It has a reason in the words of Cluster API: the condition's
@@ -27,6 +29,9 @@ func Answered(name string, answer machine.Answer) Condition {
 	return c
 }
 
+// maxTail bounds a tail, in bytes. An API server takes 32 KiB as the message of a condition.
+const maxTail = 8 << 10
+
 // Written are conditions as the API has them, without times.
 func Written(conditions []Condition) []metav1.Condition {
 	words := map[machine.Truth]metav1.ConditionStatus{
@@ -35,7 +40,8 @@ func Written(conditions []Condition) []metav1.Condition {
 	written := make([]metav1.Condition, 0, len(conditions))
 	for _, c := range conditions {
 		written = append(written, metav1.Condition{
-			Type: c.Type, Status: words[c.Is], Reason: c.Reason, Message: machine.Shorten(c.Message, machine.MaxMessage),
+			Type: c.Type, Status: words[c.Is], Reason: c.Reason,
+			Message: machine.Shorten(c.Message, machine.MaxMessage) + machine.ShortenLines(c.Tail, maxTail),
 		})
 	}
 	return written

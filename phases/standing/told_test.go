@@ -44,3 +44,14 @@ func TestWritten_has_the_words_of_the_API(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+func TestWritten_has_the_lines_of_a_tail_after_the_message(t *testing.T) {
+	got := Written([]Condition{{Type: "A", Is: machine.No, Reason: "NotA", Message: strings.Repeat("x", 5000), Tail: "; its log:\na\n" + strings.Repeat("b", 4000)}})
+	message := got[0].Message
+	if !strings.HasSuffix(message, "; its log:\na\n"+strings.Repeat("b", 4000)) || len(message) > machine.MaxMessage+maxTail {
+		t.Errorf("it has %d bytes: %s", len(message), message[len(message)-100:])
+	}
+	if got = Written([]Condition{{Tail: strings.Repeat("b", 2*maxTail)}}); len(got[0].Message) > maxTail {
+		t.Errorf("a long one has %d bytes", len(got[0].Message))
+	}
+}

@@ -228,3 +228,23 @@ func TestReadManifests_leaves_nothing_out(t *testing.T) {
 		t.Errorf("a file beside the folders is left out: %v", err)
 	}
 }
+
+func TestMake_a_cluster_in_memory_gets_an_endpoint_that_is_its_own_each_time(t *testing.T) {
+	endpoint := func(namespace string) (host string, port int64) {
+		given := elsewhere(t, "none", "", "")
+		given.Infrastructure, given.Namespace = Dev, namespace
+		for _, object := range made(t, given).Objects {
+			if object.GetKind() == "DevCluster" {
+				host, _, _ = unstructured.NestedString(object.Object, "spec", "controlPlaneEndpoint", "host")
+				port, _, _ = unstructured.NestedInt64(object.Object, "spec", "controlPlaneEndpoint", "port")
+			}
+		}
+		return host, port
+	}
+	host, first := endpoint("a")
+	_, again := endpoint("a")
+	_, second := endpoint("b")
+	if host != "127.0.0.1" || first != again || first == second || first < firstDevPort || first >= firstDevPort+devPorts {
+		t.Errorf("it is %s at %d, then at %d, and another cluster's at %d", host, first, again, second)
+	}
+}

@@ -1,6 +1,8 @@
 package creating
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -73,6 +75,19 @@ func (c *creation) plainMeta(name string) map[string]any {
 	return map[string]any{"namespace": c.Namespace, "name": name, "labels": map[string]any{clusterv1.ClusterNameLabel: c.name()}}
 }
 
+// The ports of the loopback that clusters of the dev provider get, which systems give nobody by themselves.
+const (
+	firstDevPort = 10000
+	devPorts     = 10000
+)
+
+// devPort is at which the API of a cluster in memory is to answer: the same for the same cluster, and almost never that of another one.
+// Left to itself, the dev provider has there an API that knows no kinds of OpenShift.
+func (c *creation) devPort() int64 {
+	sum := sha256.Sum256([]byte(c.Namespace + "/" + c.name()))
+	return firstDevPort + int64(binary.BigEndian.Uint32(sum[:])%devPorts)
+}
+
 // dev is that of the dev provider. A DevCluster without any annotation makes its manager panic.
 func (c *creation) dev(pools []pool) infrastructure {
 	on := infrastructure{
@@ -82,7 +97,10 @@ func (c *creation) dev(pools []pool) infrastructure {
 	meta["annotations"] = map[string]any{"capstan.openshift.io/made-by": "capstan-provider create"}
 	on.objects = append(on.objects, map[string]any{
 		"apiVersion": infrastructureGroup + "/" + infrastructureVersion, "kind": "DevCluster", "metadata": meta,
-		"spec": map[string]any{"backend": map[string]any{"inMemory": map[string]any{}}},
+		"spec": map[string]any{
+			"controlPlaneEndpoint": map[string]any{"host": "127.0.0.1", "port": c.devPort()},
+			"backend":              map[string]any{"inMemory": map[string]any{}},
+		},
 	})
 	machine := func(name string) reference {
 		return on.machineTemplate(c, "DevMachineTemplate", name, map[string]any{"backend": map[string]any{"inMemory": map[string]any{}}})

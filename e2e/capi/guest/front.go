@@ -61,7 +61,7 @@ func newFront(ctx context.Context, host string, port int32, by authority, fake i
 	clients.AddCert(by.certificate)
 	without := &lacks{}
 	f := &front{ended: make(chan struct{}), lacks: without, server: &http.Server{
-		Handler:           handler{objects: objects, fake: passOn(fake), lacks: without},
+		Handler:           handler{objects: objects, fake: passOn(fake), lacks: without, probes: &atomic.Int64{}},
 		ReadHeaderTimeout: 10 * time.Second,
 		TLSConfig: &tls.Config{
 			Certificates: []tls.Certificate{*certificate}, ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: clients, MinVersion: tls.VersionTLS12,

@@ -122,6 +122,9 @@ func TestFront_tells_everybody_that_it_is_ready_and_nothing_else_without_a_certi
 	if code, text := ask(t, unknown, http.MethodGet, address+"/readyz", ""); code != http.StatusOK || text != "ok" {
 		t.Errorf("health answers %d %q", code, text)
 	}
+	if code, text := ask(t, unknown, http.MethodGet, address+ProbesPath, ""); code != http.StatusOK || text != "1\n" {
+		t.Errorf("how often it was asked for that it answers with %d %q", code, text)
+	}
 	if code, _ := ask(t, unknown, http.MethodGet, address+"/api/v1/nodes", ""); code != http.StatusUnauthorized {
 		t.Errorf("who has no certificate gets %d", code)
 	}

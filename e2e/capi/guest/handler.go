@@ -3,9 +3,11 @@ package guest
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,17 +18,28 @@ import (
 // largest is what a request may carry.
 const largest = 3 << 20
 
+// ProbesPath tells everybody how often the guest was asked whether it is ready.
+const ProbesPath = "/devinfra/probes"
+
 // handler serves what the fake API server lacks, and has that server answer all else.
 type handler struct {
 	objects *objects
 	fake    http.Handler
 	lacks   *lacks
+	// probes counts how often it was asked whether it is ready.
+	probes *atomic.Int64
 }
 
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/readyz", "/livez", "/healthz": // as everywhere, nobody has to say who asks
+		if r.URL.Path == "/readyz" {
+			h.probes.Add(1)
+		}
 		_, _ = io.WriteString(w, "ok")
+		return
+	case ProbesPath:
+		_, _ = fmt.Fprintln(w, h.probes.Load())
 		return
 	}
 	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 || h.lacks.credentials.Load() {

@@ -19,6 +19,7 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/payload"
 	"github.com/capstan-capi/capstan/phases/payload/ignition"
+	"github.com/capstan-capi/capstan/phases/payload/keys"
 )
 
 var secrets = []string{"a-ignition-bootstrap", "a-ignition-keys", "a-ignition-master", "a-ignition-worker"}
@@ -323,5 +324,19 @@ func TestPayload_is_not_read_once_the_bootstrap_is_finished(t *testing.T) {
 	b.restart(b.live)
 	if _, facts := b.see(); guards.InputsHaveDrifted.Answer(facts).Truth != machine.Yes {
 		t.Error("nothing tells the versions, and inputs that have changed have not drifted")
+	}
+}
+
+func TestCertificates_are_told_of_by_the_Secrets_that_are_there(t *testing.T) {
+	b := installed(t)
+	if _, facts := b.see(); !facts.Certificates.IsDone() || facts.Certificates.Wanted != len(keys.Purposes) {
+		t.Errorf("with all of them: %+v", facts.Certificates)
+	}
+	b.remove(made("c-sa", nil))
+	if _, facts := b.see(); !slices.Equal(facts.Certificates.Missing, []string{"Secret c-sa"}) {
+		t.Errorf("without one: %+v", facts.Certificates)
+	}
+	if _, facts := whole(t, byInstaller).see(); !facts.Certificates.Known || facts.Certificates.Wanted != 0 {
+		t.Errorf("by the installer: %+v", facts.Certificates)
 	}
 }

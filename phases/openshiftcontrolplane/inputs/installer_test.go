@@ -237,3 +237,20 @@ func TestInstallerJob_overwrites_nothing_that_is_somebody_elses(t *testing.T) {
 		}
 	}
 }
+
+func TestInstallerJob_log_of_a_failure_is_told_as_long_as_it_is_there_by_any_process(t *testing.T) {
+	b, _ := started(t)
+	if _, facts := b.see(); facts.Payload.Log != "" {
+		t.Errorf("nothing has failed, and told is %q", facts.Payload.Log)
+	}
+	b.ended(batchv1.JobFailed, map[string][]byte{job.LogKey: []byte(strings.Repeat("a line\n", 2000) + "password=letmein\nlevel=fatal msg=no such region")})
+	b.restart(b.live)
+	_, facts := b.see()
+	if log := facts.Payload.Log; !strings.HasSuffix(log, "no such region") || strings.Contains(log, "letmein") || len(log) < job.TailBytes/2 || len(log) > job.TailBytes {
+		t.Errorf("told are %d bytes: %s", len(log), log[max(0, len(log)-100):])
+	}
+	b.read = nil
+	if _, again := b.see(); again.Payload.Log != facts.Payload.Log || slices.ContainsFunc(b.read, func(r string) bool { return strings.Contains(r, "-ignition-") }) {
+		t.Errorf("it was read again: %v", b.read)
+	}
+}

@@ -60,7 +60,7 @@ func (s *Seen) seePayload(ctx context.Context) error {
 		s.facts.Payload.NotAfter = ends
 		s.facts.Payload.Ending = !payload.Outlives(ends, s.r.now().Add(s.untilBootstrapped()))
 	}
-	return nil
+	return s.seeLog(ctx)
 }
 
 // missing is what is told of a role whose config is not right.

@@ -178,6 +178,9 @@ func said(problems []payload.Problem) []string {
 func (s *Seen) documents(ctx context.Context) (*payload.Inputs, []payload.Problem, error) {
 	plane := s.look.Plane
 	d := payload.Documents{Secret: plane.Spec.InstallStateSecretRef.Name, Replicas: s.facts.Object.Replicas}
+	if s.facts.Reached().Finished { // it may be scaled since
+		d.Replicas = 0
+	}
 	var problems []payload.Problem
 	secret := &corev1.Secret{}
 	switch err := s.r.live.Get(ctx, client.ObjectKey{Namespace: plane.Namespace, Name: d.Secret}, secret); {

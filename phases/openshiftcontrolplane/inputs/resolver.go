@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -40,6 +41,7 @@ type memory struct {
 	inputs  reading
 	release answer
 	roles   map[payload.Role]judged
+	log     lastLog
 }
 
 // New makes a resolver. c reads PartialObjectMetadata of Secrets and of definitions from a cache; live reads from the API server
@@ -91,7 +93,7 @@ func (r *Resolver) See(ctx context.Context, look phases.Look, f *guards.Facts) (
 	}
 	s.memory = r.remembered(look)
 	if s.unread = s.seeInputs(ctx); s.unread == nil {
-		s.unread = s.seePayload(ctx)
+		s.unread = errors.Join(s.seePayload(ctx), s.seeCertificates(ctx))
 	}
 	return s, ctx.Err()
 }

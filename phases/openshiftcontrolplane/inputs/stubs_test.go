@@ -154,3 +154,19 @@ func TestKeepStubs_of_an_installer_give_each_role_back_by_the_other(t *testing.T
 		t.Error("it was made of nothing")
 	}
 }
+
+func TestInputs_of_a_cluster_that_was_scaled_since_are_the_frozen_ones(t *testing.T) {
+	b := finished(t)
+	edit(b, &v1alpha1.OpenShiftControlPlane{}, key.Name, func(p *v1alpha1.OpenShiftControlPlane) {
+		p.Spec.Replicas, p.Generation = new(int32(5)), p.Generation+1
+	})
+	if _, facts := b.see(); guards.InputsHaveDrifted.Answer(facts).Truth != machine.No {
+		t.Errorf("it is told that %s", guards.InputsHaveDrifted.Answer(facts).Reason)
+	}
+	for _, name := range []string{masters, workers} {
+		b.remove(made(name, nil))
+	}
+	if answer := b.stands(); answer.Truth != machine.Yes {
+		t.Errorf("what is lost does not come back: %s", answer.Reason)
+	}
+}
