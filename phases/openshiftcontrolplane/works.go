@@ -135,8 +135,8 @@ var (
 		Works.MarkInitialized, writesMarks...)
 	MarkFinished = effect("MarkFinished", "writes the mark that the bootstrap is finished: from then on there is never another bootstrap Machine.",
 		Works.MarkFinished, writesMarks...)
-	HandOver = effect("HandOver", "under Handover takes off the control-plane Machines what would hold their deletion for us; under Managed sets it, and keeps "+keeps+".",
-		Works.HandOver, writesKept...)
+	HandOver = effect("HandOver", "under Handover takes off the control-plane Machines what would hold their deletion for us; under Managed sets it, and keeps "+keeps+". Has the Cluster own templates that were made anew.",
+		Works.HandOver, slices.Concat(writesTemplates, writesKept)...)
 )
 
 // The works of an installed cluster.
@@ -145,7 +145,7 @@ var (
 		Works.KeepInstalled, writesInstalled...)
 	AskUpgrade = work("AskUpgrade", "asks the guest for the release, and does as in Installed. "+removed+spent+".",
 		Works.AskUpgrade, slices.Concat([]string{"ClusterVersion of the guest"}, writesInstalled)...)
-	ScaleMachines = work("ScaleMachines", "creates or deletes one control-plane Machine at a time, with its config and infrastructure machine, and does as in Installed, but for Secrets of keys and of an installer. "+removed+"; and a control-plane Machine, once etcd does without it.",
+	ScaleMachines = work("ScaleMachines", "creates or deletes one control-plane Machine at a time, with its config and infrastructure machine, takes back what was begun and is not asked for any more, and does as in Installed, but for Secrets of keys and of an installer. "+removed+"; and a control-plane Machine, once etcd does without it.",
 		Works.ScaleMachines, writesInstalled...)
 	ReplaceMachine = work("ReplaceMachine", "deletes one unhealthy control-plane Machine, and creates another in its place, with its config and infrastructure machine; does as in Installed, but for Secrets of keys and of an installer. "+removed+"; and a control-plane Machine, once etcd does without it.",
 		Works.ReplaceMachine, writesInstalled...)

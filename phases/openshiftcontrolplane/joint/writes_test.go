@@ -170,6 +170,7 @@ func noteKeeping(t *testing.T, l *ledger, state machine.State, one action) {
 	if state == guards.Settling {
 		w.provisions()
 		plane(w, func(p *v1alpha1.OpenShiftControlPlane) { p.Spec.MachineTemplate.ObjectMeta.Labels = nil })
+		disowns(w)
 		w.do(state, phases.HandOver)
 	}
 }
