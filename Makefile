@@ -266,6 +266,7 @@ test: ## Run everything: generated files, format, lint, unit tests, end-to-end s
 
 # The end-to-end suite mostly waits, and the checks of the code never do. Beside each other, with the processor for the suite
 # whenever it wants it, they take no longer than the suite.
+# `make test` alone calls these, and none is for people: they have no line in `make help`.
 .PHONY: test-parts
 test-parts:
 	@$(MAKE) part-compile

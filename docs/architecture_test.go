@@ -19,7 +19,10 @@ func TestArchitecture_tells_of_every_room_and_of_no_other(t *testing.T) {
 	}
 	told := rooms(t, string(page))
 	there := foldersOfGo(t)
-	for _, room := range told {
+	for i, room := range told {
+		if slices.Contains(told[:i], room) {
+			t.Errorf("docs/architecture.md has two rows for the room %s", room)
+		}
 		if info, err := os.Stat(filepath.Join("..", room)); err != nil || !info.IsDir() {
 			t.Errorf("docs/architecture.md has a room %s, which is no folder", room)
 		}

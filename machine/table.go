@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -36,6 +37,14 @@ type Action[E any] struct {
 	Run    func(context.Context, E) (Result, error)
 
 	resumes bool
+}
+
+// Says is all that the action does, and what it writes.
+func (a Action[E]) Says() string {
+	if len(a.Writes) == 0 {
+		return a.Doc
+	}
+	return a.Doc + " Writes: " + strings.Join(a.Writes, "; ") + "."
 }
 
 // Resume is the work of a state that a failure or a deadline has led to: the

@@ -59,6 +59,11 @@ func serve(ctx context.Context, f *command.Flags) error {
 	if err != nil {
 		return err
 	}
+	if f.WriteKubeconfig != "" {
+		if err := server.Protect(f.WriteKubeconfig); err != nil {
+			return err
+		}
+	}
 	log.Info("The API is served", "address", server.Address(), "health", server.HealthAddress(), "server", config.Host)
 	return server.Run(ctx)
 }

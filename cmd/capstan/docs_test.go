@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -173,5 +174,40 @@ func flagsOf(command *cobra.Command, into map[string]bool) {
 		for _, found := range regexp.MustCompile(`--([a-z][a-z-]*)`).FindAllStringSubmatch(line, -1) {
 			into[found[1]] = true
 		}
+	}
+}
+
+func TestPages_of_hosted_clusters_have_people_type_commands_that_there_are(t *testing.T) {
+	var pages []string
+	for _, pattern := range []string{"../../docs/private-capi*.md", "../../docs/runbooks/CapstanPrivateCAPI*.md"} {
+		some, err := filepath.Glob(pattern)
+		if err != nil || some == nil {
+			t.Fatalf("there are no pages %s (%v)", pattern, err)
+		}
+		pages = append(pages, some...)
+	}
+	count, flag := 0, regexp.MustCompile(`(?:^| )--([a-z][a-z-]*)`)
+	typed := regexp.MustCompile("(?m)(?:^ *|`)capstan ([^`|;\n]+)")
+	for _, name := range pages {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range typed.FindAllStringSubmatch(string(text), -1) {
+			count++
+			command, rest, err := root().Find(strings.Fields(found[1]))
+			if err != nil || !command.Runnable() || command.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+				t.Errorf("%s: there is no capstan %s", name, found[1])
+				continue
+			}
+			for _, given := range flag.FindAllStringSubmatch(found[1], -1) {
+				if command.Flags().Lookup(given[1]) == nil {
+					t.Errorf("%s: capstan %s has no flag --%s", name, command.Name(), given[1])
+				}
+			}
+		}
+	}
+	if count < 20 {
+		t.Errorf("only %d commands were found", count)
 	}
 }

@@ -145,13 +145,13 @@ func TableOf[F, E any](t machine.Table[F, E]) Table {
 	for _, row := range t.States {
 		state := State{Name: row.Name, Doc: row.Doc, Rest: row.Rest, Alarm: row.Alarm}
 		if row.Work.Name != "" {
-			state.Work = row.Work.Name + " " + row.Work.Doc
+			state.Work = row.Work.Name + " " + row.Work.Says()
 		}
 		for _, move := range t.Leaving(row.Name) {
 			way := Way{Event: move.On, To: move.To, When: move.When(), Meaning: move.Doc, Questions: []Question{}}
 			way.Kind, way.After = kindOf(move)
 			if move.Do.Name != "" {
-				way.Effect = move.Do.Name + " " + move.Do.Doc
+				way.Effect = move.Do.Name + " " + move.Do.Says()
 			}
 			for _, atom := range move.If.Atoms() {
 				way.Questions = append(way.Questions, Question{Guard: atom.Name, Meaning: atom.Doc})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -104,7 +105,17 @@ func (p *place) redirected(ctx context.Context, bin, logs string) (string, error
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(listener) }() // ends with the error that Close causes
 	p.close = append(p.close, server.Close)
-	return "http://" + listener.Addr().String(), nil
+	return beforeProxy(p.proxy.URL, listener.Addr().String())
+}
+
+// beforeProxy is an address that is asked as the proxy is, with its token.
+func beforeProxy(proxy, address string) (string, error) {
+	at, err := url.Parse(proxy)
+	if err != nil {
+		return "", fmt.Errorf("reading the proxy's address: %w", err)
+	}
+	at.Host = address
+	return at.String(), nil
 }
 
 // certify makes the shim's certificate, and returns its folder.

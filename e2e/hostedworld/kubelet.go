@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/e2e/harness"
@@ -122,7 +121,9 @@ func (h *Hosted) run(ctx context.Context, component string, work program, of *co
 		if proxy, err = harness.StartCAPIProxy(ctx, h.world.Cluster, h.world.bin, kubeconfig, log); err != nil {
 			return nil, err
 		}
-		config = &rest.Config{Host: proxy.URL, QPS: -1}
+		if config, err = proxy.Access(); err != nil {
+			return nil, errors.Join(err, proxy.Stop(grace))
+		}
 	}
 	api, err := harness.NewClient(config)
 	if err != nil {

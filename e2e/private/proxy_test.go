@@ -9,15 +9,13 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/yaml"
 )
 
 // product is a program of Capstan.
 func product(name string) (string, error) { return filepath.Abs(filepath.Join(bin, name)) }
 
-// throughProxy has a manager talk to a proxy of its own, which has its access: the kubeconfig that it is given has none.
+// throughProxy has a manager talk to a proxy of its own, which has its access: the kubeconfig that the proxy writes has none but its token.
 func (w *world) throughProxy(ctx context.Context, m *manager) (string, error) {
 	access, err := m.kubeconfig()
 	if err != nil {
@@ -31,26 +29,14 @@ func (w *world) throughProxy(ctx context.Context, m *manager) (string, error) {
 	if err := freePorts(&address, &health); err != nil {
 		return "", err
 	}
-	proxy, err := spawn(m.id()+"-proxy", health, binary, "capi-proxy", "--kubeconfig="+access,
+	path := filepath.Join(plane.Dir(), m.id()+"-proxy.kubeconfig")
+	proxy, err := spawn(m.id()+"-proxy", health, binary, "capi-proxy", "--kubeconfig="+access, "--write-kubeconfig="+path,
 		"--address=127.0.0.1:"+strconv.Itoa(address), "--health-address=127.0.0.1:"+strconv.Itoa(health))
 	if err != nil {
 		return "", err
 	}
 	w.others, w.proxies = append(w.others, proxy), append(w.proxies, proxy)
-	if err := proxy.ready(ctx); err != nil {
-		return "", err
-	}
-	const here = "proxy"
-	path := filepath.Join(plane.Dir(), m.id()+"-proxy.kubeconfig")
-	err = clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{here: {Server: fmt.Sprintf("http://127.0.0.1:%d", address)}},
-		Contexts:       map[string]*clientcmdapi.Context{here: {Cluster: here}},
-		CurrentContext: here,
-	}, path)
-	if err != nil {
-		return "", fmt.Errorf("writing the kubeconfig of the proxy of %s: %w", m.id(), err)
-	}
-	return path, nil
+	return path, proxy.ready(ctx)
 }
 
 // untranslated are the counters of the proxies that tell of a body that could not be translated.

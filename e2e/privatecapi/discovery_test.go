@@ -23,8 +23,8 @@ func kubectl(ctx context.Context, arguments ...string) (string, error) {
 	folder := GinkgoT().TempDir()
 	binary, err := filepath.Abs(filepath.Join(bin, "kubectl"))
 	Expect(err).NotTo(HaveOccurred())
-	command := exec.CommandContext(ctx, binary, append([]string{"--server", front.URL, "--cache-dir", folder}, arguments...)...) //nolint:gosec // our own binary
-	command.Env = append(os.Environ(), "HOME="+folder, "KUBECONFIG="+filepath.Join(folder, "none"))
+	command := exec.CommandContext(ctx, binary, append([]string{"--kubeconfig", front.Kubeconfig, "--cache-dir", folder}, arguments...)...) //nolint:gosec // our own binary
+	command.Env = append(os.Environ(), "HOME="+folder)
 	text, err := command.CombinedOutput()
 	return string(text), err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/capstan-capi/capstan/e2e/cluster"
+	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
 const machines = "/apis/" + standard + "/" + version + "/machines"
@@ -56,6 +58,30 @@ var _ = Describe("HTTP", func() {
 		requests, err := plane.RequestsSince(ctx, mark)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(requests.Where(func(r cluster.Request) bool { return r.Namespace == in && r.Resource == "machines" && r.IsWrite() })).To(BeEmpty())
+	})
+
+	It("is answered to who has the token of the kubeconfig alone, which a proxy that begins anew keeps", func(ctx SpecContext) {
+		own := startProxy(ctx, plane.Kubeconfig())
+		without, err := url.Parse(own.URL)
+		Expect(err).NotTo(HaveOccurred())
+		without.User = nil
+		for _, header := range []map[string]string{nil, {"Authorization": "Bearer of-somebody"}} {
+			code, answer, _, err := own.get(ctx, without.String()+machines, header)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(code).To(Equal(401), answer)
+			Expect(answer).To(And(ContainSubstring(`"kind":"Status"`), ContainSubstring("kubeconfig")))
+		}
+		access, err := own.Access()
+		Expect(err).NotTo(HaveOccurred())
+		_, err = clientsOf(access).dynamic.Resource(resource(standard, version, "machines")).List(ctx, metav1.ListOptions{})
+		Expect(err).NotTo(HaveOccurred())
+
+		kept := own.token()
+		Expect(own.Stop(patience)).To(Succeed())
+		again, err := harness.StartCAPIProxy(ctx, plane, bin, plane.Kubeconfig(), own.Log)
+		Expect(err).NotTo(HaveOccurred())
+		Expect((&proxy{again}).token()).To(Equal(kept))
+		Expect(again.Stop(patience)).To(Succeed())
 	})
 
 	It("says at once that its port is taken", func(ctx SpecContext) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"testing"
@@ -174,9 +175,22 @@ func startProxy(ctx context.Context, kubeconfig string) *proxy {
 	return &proxy{started}
 }
 
-// config is a component's access.
+// config is a component's access. Clients of streams do not take the token from the address.
 func (p *proxy) config() *rest.Config {
-	return &rest.Config{Host: p.URL, QPS: -1, UserAgent: cluster.UserAgent}
+	GinkgoHelper()
+	access, err := p.Access()
+	Expect(err).NotTo(HaveOccurred())
+	access.UserAgent, access.BearerToken = cluster.UserAgent, p.token()
+	return access
+}
+
+// token is what the proxy asks each request for.
+func (p *proxy) token() string {
+	GinkgoHelper()
+	address, err := url.Parse(p.URL)
+	Expect(err).NotTo(HaveOccurred())
+	token, _ := address.User.Password()
+	return token
 }
 
 // eventually repeats an attempt until it returns nil.

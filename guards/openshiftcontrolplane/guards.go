@@ -143,7 +143,7 @@ func reached(name string, stage Stage, doc string) guard {
 // WorkSucceeds asks whether the work meets no error.
 var WorkSucceeds = guard{
 	Name: "WorkSucceeds",
-	Doc:  "The last pass of the work met no error.",
+	Doc:  "The last pass of the work before this one met no error; before a first pass there is none, so that it has to last.",
 	Ask: seen(func(f Facts) machine.Answer {
 		if f.Then.Failing {
 			return machine.SayNo("the work meets an error")

@@ -56,3 +56,15 @@ func NotNewAlone(m Marks, created, enabled time.Time) string {
 		return "is reconciled by " + by.text()
 	}
 }
+
+func (r Reconciler) text() string {
+	switch r {
+	case Machine:
+		return "nobody but its migration"
+	case Legacy:
+		return "the old operator"
+	case New:
+		return "the new operator"
+	}
+	return "nobody"
+}

@@ -100,3 +100,10 @@ func asFarAsSeen(a machine.Answer, f Facts) machine.Answer {
 	}
 	return a
 }
+
+func (s Stage) text() string {
+	if s == NoStage {
+		return "none"
+	}
+	return string(s)
+}

@@ -25,3 +25,58 @@ func Next(waiting []Waiting) machine.Key {
 		return cmp.Or(a.Refused.Compare(b.Refused), a.Created.Compare(b.Created), cmp.Compare(a.Key, b.Key))
 	}).Key
 }
+
+// TurnIsOurs asks whether this HostedCluster may be moved, and now.
+var TurnIsOurs = guard{
+	Name: "TurnIsOurs",
+	Doc:  "It is reconciled by the old operator and has no failed move, or it is reconciled by the new one, somebody has asked for it to be moved back, and the old operator is still needed. The programme is enabled, no HostedCluster is locked, nothing is paused, it is not being deleted, and it comes first: least recently refused, then oldest.",
+	Ask: seen(func(f Facts) machine.Answer {
+		if wants := f.wantsToMove(); wants.Truth != machine.Yes {
+			return wants
+		}
+		switch p := f.Programme; {
+		case f.Cluster.Deleting:
+			return machine.SayNo(f.Cluster.String() + " is being deleted")
+		case f.Marks.Locked():
+			return machine.SayNo(f.Cluster.String() + " is locked")
+		case f.Marks.Paused:
+			return machine.SayNo(f.Cluster.String() + " has annotation " + PausedAnnotation)
+		case !p.Known:
+			return machine.SayUnknown("ConfigMap " + ProgrammeName + " and the other HostedClusters have not been looked at yet")
+		case p.Enabled.IsZero():
+			return machine.SayNo("nobody has enabled the programme: there is no ConfigMap " + ProgrammeName)
+		case p.Paused:
+			return machine.SayNo("the programme is paused by ConfigMap " + ProgrammeName)
+		case p.LockedElsewhere != "":
+			return machine.SayNo("HostedCluster " + short(p.LockedElsewhere) + " is locked: one is moved at a time")
+		case !f.Turn.Known:
+			return machine.SayUnknown("it is not known yet which HostedCluster comes next")
+		case !f.Turn.Ours:
+			return machine.SayNo("HostedCluster " + short(f.Turn.Of) + " comes first")
+		}
+		return machine.SayYes(f.Cluster.String() + " is next")
+	}),
+}
+
+// Wants says that a HostedCluster would take its turn as soon as it comes, by what is known of itself. See [Next].
+func Wants(f Facts) bool {
+	return f.Seen && !f.Cluster.Deleting && !f.Marks.Locked() && !f.Marks.Paused && f.wantsToMove().Truth == machine.Yes
+}
+
+func (f Facts) wantsToMove() machine.Answer {
+	switch by := f.Marks.Owner().By; {
+	case by == Legacy && f.Marks.Failed != "":
+		return machine.SayNo(MarkedFailed.Answer(f).Reason)
+	case by == Legacy:
+		return machine.SayYes("")
+	case by != New:
+		return machine.SayNo(f.Cluster.String() + " is reconciled by " + by.text())
+	case !f.Marks.Revert:
+		return machine.SayNo(f.Cluster.String() + " has private types, and nobody asks for it to be moved back")
+	case !f.Programme.Known:
+		return machine.SayUnknown("it is not known yet whether the old operator is still there")
+	case !f.Programme.OldOperatorNeeded:
+		return machine.SayNo("the old operator is not kept any more, so " + f.Cluster.String() + " cannot be moved back")
+	}
+	return machine.SayYes("")
+}

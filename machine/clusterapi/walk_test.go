@@ -55,7 +55,7 @@ func walkFrom(t *testing.T, began uint64) {
 			}
 		}
 	}
-	w.wrote.check(t, table.Table, false)
+	w.wrote.Check(t, false, machinetest.Actions(table.Table)...)
 	if *steps >= 1_000 && !w.everywhere() {
 		t.Errorf("some state was hardly visited in %d passes, or no pin followed", 4**steps)
 	}
@@ -81,7 +81,7 @@ type walk struct {
 	world
 	random  *rand.Rand
 	machine *machine.Machine[guards.Facts, *phases.Pass]
-	wrote   ledger
+	wrote   machinetest.Ledger[*phases.Pass]
 	failing map[string]error
 
 	// The pass: what was observed, the record that it began with, what was done, and what that met.
@@ -105,7 +105,7 @@ type walk struct {
 
 func newWalk(seed uint64) *walk {
 	w := &walk{
-		world: world{Cluster: simulated.New()}, random: rand.New(rand.NewPCG(seed, 0)), wrote: ledger{}, failing: map[string]error{},
+		world: world{Cluster: simulated.New()}, random: rand.New(rand.NewPCG(seed, 0)), failing: map[string]error{},
 		visited: map[machine.State]int{}, moved: map[machine.Event]int{},
 	}
 	w.start()
@@ -115,7 +115,7 @@ func newWalk(seed uint64) *walk {
 // start starts an operator whose passes are watched.
 func (w *walk) start() {
 	observe, store := w.Start()
-	watched := machinetest.WithActions(w.wrote.keep(table.Table, w.Cluster), func(a machine.Action[*phases.Pass]) machine.Action[*phases.Pass] {
+	watched := machinetest.WithActions(noted(&w.wrote, w.Cluster), func(a machine.Action[*phases.Pass]) machine.Action[*phases.Pass] {
 		if run := a.Run; run != nil {
 			a.Run = func(ctx context.Context, p *phases.Pass) (result machine.Result, err error) {
 				w.did = append(w.did, a.Name)

@@ -35,9 +35,14 @@ func (w *world) Do(command string, args map[string]string, _ string) (string, er
 }
 
 // playedIn is how a story gets a world, with all writes of actions noted.
-func playedIn(l ledger) func(*testing.T) (machine.Table[guards.Facts, *phases.Pass], machinetest.World[guards.Facts, *phases.Pass]) {
+func playedIn(l *machinetest.Ledger[*phases.Pass]) func(*testing.T) (machine.Table[guards.Facts, *phases.Pass], machinetest.World[guards.Facts, *phases.Pass]) {
 	return func(*testing.T) (machine.Table[guards.Facts, *phases.Pass], machinetest.World[guards.Facts, *phases.Pass]) {
 		w := &world{Cluster: simulated.New()}
-		return l.keep(table.Table, w.Cluster), w
+		return noted(l, w.Cluster), w
 	}
+}
+
+// noted is the table, whose actions are noted while they run in a cluster.
+func noted(l *machinetest.Ledger[*phases.Pass], in *simulated.Cluster) machine.Table[guards.Facts, *phases.Pass] {
+	return machinetest.WithActions(table.Table, func(a machine.Action[*phases.Pass]) machine.Action[*phases.Pass] { return l.Note(a, in.Kinds) })
 }

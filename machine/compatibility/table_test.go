@@ -10,7 +10,7 @@ import (
 )
 
 func TestTable(t *testing.T) {
-	machinetest.Check(t, table.Table, "../../docs/state-diagrams/compatibility.md")
+	machinetest.Check(t, table.Table, "../../docs/state-diagrams/compatibility.md", 7)
 }
 
 func TestStories(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -23,13 +24,15 @@ import (
 var update = flag.Bool("update", false, "write the generated state diagrams instead of comparing them")
 
 // Check proves what every table must keep. diagram is the path of its
-// generated page; `go test -update` writes it.
-func Check[F, E any](t *testing.T, table machine.Table[F, E], diagram string) {
+// generated page; `go test -update` writes it. questions is how many a state may ask at most, so that the
+// proof gets no longer by the way.
+func Check[F, E any](t *testing.T, table machine.Table[F, E], diagram string, questions int) {
 	t.Run("the structure is sound and every row has a sentence", func(t *testing.T) {
 		if err := table.Validate(); err != nil {
 			t.Fatal(err)
 		}
 	})
+	t.Run("no state asks too many questions", func(t *testing.T) { checkQuestions(t, table, questions) })
 	all := situations(table)
 	var made choices
 	t.Run("no two moves of one rank are ever possible together, and every move fires", func(t *testing.T) {
@@ -46,6 +49,20 @@ func Check[F, E any](t *testing.T, table machine.Table[F, E], diagram string) {
 		}
 	})
 	t.Run("the generated diagram is fresh", func(t *testing.T) { checkDiagram(t, table.Page(), diagram) })
+}
+
+func checkQuestions[F, E any](t *testing.T, table machine.Table[F, E], most int) {
+	for _, state := range table.States {
+		asked := map[string]bool{}
+		for _, move := range table.Leaving(state.Name) {
+			for _, atom := range move.If.Atoms() {
+				asked[atom.Name] = true
+			}
+		}
+		if len(asked) > most {
+			t.Errorf("%s asks %d questions, more than %d: %v", state.Name, len(asked), most, slices.Sorted(maps.Keys(asked)))
+		}
+	}
 }
 
 // choices are what came of every situation, in their order. There are many, so

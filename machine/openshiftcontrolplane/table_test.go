@@ -10,22 +10,7 @@ import (
 )
 
 func TestTable(t *testing.T) {
-	machinetest.Check(t, table.Table, "../../docs/state-diagrams/openshiftcontrolplane.md")
-}
-
-func TestTable_asks_at_most_seven_questions_in_a_state(t *testing.T) {
-	const most = 7
-	for _, state := range table.Table.States {
-		asked := map[string]bool{}
-		for _, move := range table.Table.Leaving(state.Name) {
-			for _, atom := range move.If.Atoms() {
-				asked[atom.Name] = true
-			}
-		}
-		if len(asked) > most {
-			t.Errorf("%s asks %d questions: %v", state.Name, len(asked), asked)
-		}
-	}
+	machinetest.Check(t, table.Table, "../../docs/state-diagrams/openshiftcontrolplane.md", 7)
 }
 
 func TestTable_rests_where_guests_are_asked_less_often_but_for_an_object_that_goes(t *testing.T) {

@@ -2,7 +2,9 @@ package privatecapi_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -316,15 +318,24 @@ func TestMigration_that_failed_blocks_no_other_and_is_tried_again_on_request(t *
 	p.until("moved", 5*time.Minute, p.rests(first, guards.Private))
 }
 
-func TestMigration_writes_nothing_where_somebody_else_has_locked(t *testing.T) {
+func TestMigration_writes_nothing_but_what_it_tells_where_somebody_else_has_locked(t *testing.T) {
 	p, key := waits(t)
+	p.machine.Store = p.TellingStore()
 	p.Annotate(key, guards.MigrationAnnotation, "true")
 	p.begin(key)
-	p.FaultAt(0, "")
+	before := maps.Clone(p.Written())
 	p.until("held", time.Minute, func() bool { return p.State(key) == guards.Held })
+	p.stays(key, guards.Held, time.Minute)
+	const told = "status of HostedCluster"
+	before[told] = p.Written()[told]
 	p.stays(key, guards.Held, 5*time.Minute)
-	if p.Wrote() > 0 {
-		t.Errorf("%d writes", p.Wrote())
+	for what, count := range p.Written() {
+		if count > before[what] {
+			t.Errorf("%s was written %d times", what, count-before[what])
+		}
+	}
+	if said := p.said(key); !strings.HasPrefix(said, "Held") {
+		t.Errorf("it tells %q", said)
 	}
 	p.Annotate(key, guards.MigrationAnnotation, "")
 	p.until("moved", 5*time.Minute, p.rests(key, guards.Private))

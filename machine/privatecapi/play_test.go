@@ -8,6 +8,7 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/machine/machinetest"
 	table "github.com/capstan-capi/capstan/machine/privatecapi"
 	phases "github.com/capstan-capi/capstan/phases/privatecapi"
 	"github.com/capstan-capi/capstan/phases/privatecapi/simulated"
@@ -23,10 +24,19 @@ type play struct {
 	most    int
 	// each is called after each pass.
 	each func(machine.Key, machine.Outcome)
+	// wrote is what works have written, of one play or of several.
+	wrote *ledger
 }
 
 func newPlay(t *testing.T) *play {
-	p := &play{World: simulated.New(), t: t, visited: map[machine.Key][]machine.State{}}
+	p := playNoted(t, &ledger{})
+	t.Cleanup(func() { p.wrote.Check(t, false, machinetest.Actions(table.Table)...) })
+	return p
+}
+
+// playNoted is a play whose works are noted with those of others.
+func playNoted(t *testing.T, wrote *ledger) *play {
+	p := &play{World: simulated.New(), t: t, visited: map[machine.Key][]machine.State{}, wrote: wrote}
 	p.restart()
 	return p
 }
@@ -34,7 +44,7 @@ func newPlay(t *testing.T) *play {
 // restart is another process.
 func (p *play) restart() {
 	p.Restart()
-	p.machine = &machine.Machine[guards.Facts, phases.Works]{Table: table.Table, Observe: p.Phases().Observe, Store: p.Store(), Now: p.Now}
+	p.machine = &machine.Machine[guards.Facts, phases.Works]{Table: p.noted(), Observe: p.Phases().Observe, Store: p.Store(), Now: p.Now}
 }
 
 // round makes a pass of each hosted cluster, and lets a second go by. A process that ends in a pass is followed by another one.

@@ -37,7 +37,7 @@ type move = machine.Move[guards.Facts, phases.Works]
 // Table is the machine.
 var Table = machine.Table[guards.Facts, phases.Works]{
 	Name:     "privatecapi",
-	Doc:      "Moves the Cluster API objects of a HostedCluster from the standard groups to private ones, or back where somebody asks for it, one HostedCluster at a time. The hosted API and its workloads keep running; no Machine and nothing in a cloud is created, deleted or replaced. While a HostedCluster moves, its data plane is not scaled and not repaired. How far a move has come is its stage, in annotation capstan.openshift.io/migration: it is written before what it allows, and no work is done that it does not allow. From stage committed there is no way back; what goes wrong before is undone.",
+	Doc:      "Moves the Cluster API objects of a HostedCluster from the standard groups to private ones, or back where somebody asks for it, one HostedCluster at a time. The hosted API and its workloads keep running; no Machine and nothing in a cloud is created, deleted or replaced. While a HostedCluster moves, its data plane is not scaled and not repaired. How far a move has come is its stage, in annotation capstan.openshift.io/migration: it is written before what it allows, and no work is done that it does not allow. A lock of ours whose first annotation was taken away gets it back before anything else is written. From stage committed there is no way back; what goes wrong before is undone.",
 	Start:    guards.Classifying,
 	Progress: guards.Progress,
 	Recall:   guards.Recall,
@@ -62,7 +62,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 		},
 		{
 			Name: guards.Held, Rest: true, Alarm: true, Alert: isHeld,
-			Doc: "Another than this installation of Capstan has locked the HostedCluster; nothing of it is written until the lock is gone.",
+			Doc: "Another than this installation of Capstan has locked the HostedCluster; until the lock is gone nothing of it is written but condition PrivateCAPIMigrated, which says so.",
 		},
 		{
 			Name: guards.Ambiguous, Rest: true, Alarm: true, Work: phases.InspectSides, Trouble: marking, Alert: isAmbiguous,

@@ -8,7 +8,7 @@ import (
 )
 
 func TestTable(t *testing.T) {
-	machinetest.Check(t, table.Table, "../../docs/state-diagrams/privatecapi.md")
+	machinetest.Check(t, table.Table, "../../docs/state-diagrams/privatecapi.md", 7)
 }
 
 func TestStories(t *testing.T) { machinetest.Play(t, table.Table, "testdata/*.txt") }

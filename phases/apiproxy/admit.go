@@ -13,8 +13,11 @@ import (
 	"github.com/capstan-capi/capstan/phases/rewrite"
 )
 
-// admit understands a request, or says why it goes no further. Nothing was sent upstream then.
-func admit(r *http.Request) (*rewrite.Request, *refusal) {
+// admit understands a request of somebody who may ask, or says why it goes no further. Nothing was sent upstream then.
+func (p *Proxy) admit(r *http.Request) (*rewrite.Request, *refusal) {
+	if !p.knows(r) {
+		return nil, refuse(http.StatusUnauthorized, "this proxy answers only to who sends the token in the kubeconfig that it has written: read that file again, as by a restart")
+	}
 	if !r.ProtoAtLeast(1, 1) {
 		// Its answers end with the connection: one that breaks off would look whole.
 		return nil, refuse(http.StatusHTTPVersionNotSupported, "%.20q is not served: use HTTP/1.1", r.Proto)

@@ -36,6 +36,7 @@ func refuse(code int, format string, args ...any) *refusal {
 
 var reasons = map[int]metav1.StatusReason{
 	http.StatusBadRequest:            metav1.StatusReasonBadRequest,
+	http.StatusUnauthorized:          metav1.StatusReasonUnauthorized,
 	http.StatusForbidden:             metav1.StatusReasonForbidden,
 	http.StatusNotFound:              metav1.StatusReasonNotFound,
 	http.StatusNotAcceptable:         metav1.StatusReasonNotAcceptable,

@@ -29,6 +29,8 @@ type Proxy struct {
 	silence  time.Duration
 	patience time.Duration
 	forward  *httputil.ReverseProxy
+	// token is what each request has to have; empty for nothing.
+	token string
 	// beginnings are buffers for the beginning of an answer.
 	beginnings pool
 	// asked counts requests that have begun, and those that have ended.
@@ -67,7 +69,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	p.asked.Add(1)
 	defer p.asked.Add(1)
-	request, refused := admit(r)
+	request, refused := p.admit(r)
 	if refused != nil {
 		p.metrics.refused(refused.code)
 		refused.write(w)

@@ -20,8 +20,10 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/bootgate"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/machine/machinetest"
 	"github.com/capstan-capi/capstan/phases/bootboard"
 	"github.com/capstan-capi/capstan/phases/events"
+	"github.com/capstan-capi/capstan/phases/phasestest"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -49,7 +51,13 @@ type bench struct {
 	listed func()
 	// refuse answers a write, nil for nothing against it.
 	refuse func(what string) error
+	// counter counts what is written, and ledger holds it against what works name.
+	counter phasestest.Counter
+	ledger  machinetest.Ledger[*Pass]
 }
+
+// works are all that write.
+var works = []machine.Action[*Pass]{KeepConfig, RetireClones}
 
 func newBench(t *testing.T, change func(*Options), objects ...client.Object) *bench {
 	t.Helper()
@@ -64,6 +72,13 @@ func newBench(t *testing.T, change func(*Options), objects ...client.Object) *be
 		scheme.AddKnownTypeWithName(kind.GroupVersion().WithKind(kind.Kind+"List"), &unstructured.UnstructuredList{})
 	}
 	b := &bench{t: t, now: noon}
+	b.counter.Words = func(w phasestest.Write) string {
+		if w.Sub != "" {
+			return w.Kind + "." + w.Sub
+		}
+		return w.Kind
+	}
+	t.Cleanup(func() { b.ledger.Check(t, false, works...) })
 	wrote := func(what string, o client.Object) error {
 		b.writes = append(b.writes, what+" "+o.GetName())
 		if b.refuse == nil {
@@ -72,7 +87,7 @@ func newBench(t *testing.T, change func(*Options), objects ...client.Object) *be
 		return b.refuse(what)
 	}
 	plain := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().WithObjects(objects...).WithStatusSubresource(&operatorv1.MachineConfiguration{}).Build()
-	b.cluster = interceptor.NewClient(plain, interceptor.Funcs{
+	b.cluster = interceptor.NewClient(b.counter.Watch(plain), interceptor.Funcs{
 		Create: func(ctx context.Context, next client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 			if err := wrote("create", o); err != nil {
 				return err
@@ -170,7 +185,7 @@ func (b *bench) look() (guards.Facts, *Pass) {
 func (b *bench) pass(work machine.Action[*Pass]) (*Pass, machine.Result) {
 	b.t.Helper()
 	_, pass := b.look()
-	result, err := work.Run(b.t.Context(), pass)
+	result, err := b.ledger.Note(work, b.counter.Written).Run(b.t.Context(), pass)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ const askAgain = 10 * time.Minute
 var RetireClones = machine.Action[*Pass]{
 	Name: "RetireClones", Writes: []string{"MachineConfiguration.status", "ConfigMap", "AWSMachineTemplate", "GCPMachineTemplate"},
 	Run: func(ctx context.Context, p *Pass) (machine.Result, error) { return p.retireClones(ctx) },
-	Doc: "does what KeepConfig does; deletes infrastructure machine templates that this operator has made as clones, once they have been as they are for two minutes, no plan leads to one and the API server itself knows no MachineSet, MachineDeployment, MachinePool or infrastructure machine that names it. Templates of others are left alone, whatever labels they have.",
+	Doc: "does what KeepConfig does; deletes infrastructure machine templates that this operator has made as clones, once they have been as they are for two minutes, no plan leads to one and the API server itself knows no MachineSet, MachineDeployment, MachinePool or infrastructure machine that names it. Templates of others are left alone, whatever labels they have. Deletes: AWSMachineTemplate and GCPMachineTemplate that are clones.",
 }
 
 func (p *Pass) retireClones(ctx context.Context) (machine.Result, error) {

@@ -29,6 +29,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/bootboard"
 	"github.com/capstan-capi/capstan/phases/events"
 	"github.com/capstan-capi/capstan/phases/golden"
+	"github.com/capstan-capi/capstan/phases/phasestest"
 )
 
 // capi is the namespace of Cluster API in a made-up cluster.
@@ -54,6 +55,8 @@ type cluster struct {
 	meddles func(verb string, o client.Object) error
 	// loses says that the answer to a write that was done is lost.
 	loses func(verb string, o client.Object) bool
+	// counter counts what is written.
+	counter phasestest.Counter
 }
 
 // selects are those targets that have all of these labels.
@@ -67,7 +70,8 @@ func (s selects) String() string   { return labels.Set(s).String() }
 
 // keptNotes are the notes of all targets, stored at once.
 type keptNotes struct {
-	by map[machine.Key]json.RawMessage
+	by      map[machine.Key]json.RawMessage
+	counter *phasestest.Counter
 }
 
 func (n *keptNotes) Note(_ context.Context, key machine.Key) (json.RawMessage, error) {
@@ -76,6 +80,7 @@ func (n *keptNotes) Note(_ context.Context, key machine.Key) (json.RawMessage, e
 
 func (n *keptNotes) StoreNote(_ context.Context, key machine.Key, _, note json.RawMessage) error {
 	n.by[key] = note
+	n.counter.Count("ConfigMap")
 	return nil
 }
 
@@ -108,8 +113,9 @@ func newCluster(t *testing.T, platform configv1.PlatformType, objects ...string)
 		scheme.AddKnownTypeWithName(kind.GroupVersion().WithKind(kind.Kind+"List"), &unstructured.UnstructuredList{})
 	}
 	c := &cluster{t: t, now: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), kept: &keptNotes{by: map[machine.Key]json.RawMessage{}}}
+	c.kept.counter = &c.counter
 	c.server = fake.NewClientBuilder().WithScheme(scheme).Build()
-	writer := interceptor.NewClient(c.server, interceptor.Funcs{
+	writer := interceptor.NewClient(c.counter.Watch(c.server), interceptor.Funcs{
 		Create: func(ctx context.Context, next client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 			options := (&client.CreateOptions{}).ApplyOptions(opts)
 			return c.write("create", o, options.DryRun, func() error { return next.Create(ctx, o, opts...) })

@@ -24,6 +24,8 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/compatibility"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/machine/machinetest"
+	"github.com/capstan-capi/capstan/phases/phasestest"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -56,7 +58,13 @@ type bench struct {
 	// unserved has the API server itself answer 404 for the kind of requirements.
 	unserved bool
 	now      time.Time
+	// counter counts what is written, and ledger holds it against what works name.
+	counter phasestest.Counter
+	ledger  machinetest.Ledger[*Pass]
 }
+
+// works are all that write.
+var works = []machine.Action[*Pass]{KeepHooks, OpenHooks, RearmHooks, RemoveHooks}
 
 // errUnserved is what an API server answers for a kind that it does not serve.
 var errUnserved = apierrors.NewGenericServerResponse(http.StatusNotFound, "get", schema.GroupResource{Group: requirementsv1alpha1.GroupName, Resource: "compatibilityrequirements"}, "", "404 page not found", 0, true)
@@ -104,7 +112,8 @@ func newBench(t *testing.T, objects ...client.Object) *bench {
 			return next.List(ctx, list, opts...)
 		},
 	})
-	b.Phases = &Phases{Client: cluster, Live: live, Namespace: "ops", Now: func() time.Time { return b.now }}
+	t.Cleanup(func() { b.ledger.Check(t, false, works...) })
+	b.Phases = &Phases{Client: b.counter.Watch(cluster), Live: live, Namespace: "ops", Now: func() time.Time { return b.now }}
 	return b
 }
 
@@ -134,7 +143,7 @@ func (b *bench) observe() (guards.Facts, *Pass) {
 func (b *bench) do(work machine.Action[*Pass]) guards.Facts {
 	b.t.Helper()
 	_, pass := b.observe()
-	if _, err := work.Run(b.t.Context(), pass); err != nil {
+	if _, err := b.ledger.Note(work, b.counter.Written).Run(b.t.Context(), pass); err != nil {
 		b.t.Fatal(err)
 	}
 	f, _ := b.observe()

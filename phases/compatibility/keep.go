@@ -23,25 +23,25 @@ var writesConfigurations = []string{"ValidatingWebhookConfiguration", "MutatingW
 // KeepHooks has the configurations of a requirement as they are wanted.
 var KeepHooks = machine.Action[*Pass]{
 	Name: "KeepHooks", Writes: writesConfigurations, Run: keepHooks,
-	Doc: "creates the requirement's webhook configurations, puts right what differs, and deletes those that are not wanted any more; leaves CA bundles alone, and configurations of others. A webhook that denies becomes Fail only after the checker has refused a test through the API server. Writes: ValidatingWebhookConfiguration, MutatingWebhookConfiguration.",
+	Doc: "creates the requirement's webhook configurations, puts right what differs, and deletes those that are not wanted any more; leaves CA bundles alone, and configurations of others. A webhook that denies becomes Fail only after the checker has refused a test through the API server. Deletes: ValidatingWebhookConfiguration and MutatingWebhookConfiguration of the requirement.",
 }
 
 // OpenHooks has nothing refused for a requirement.
 var OpenHooks = machine.Action[*Pass]{
 	Name: "OpenHooks", Writes: writesConfigurations, Run: openHooks,
-	Doc: "sets the requirement's webhooks to Ignore. Writes: ValidatingWebhookConfiguration, MutatingWebhookConfiguration.",
+	Doc: "sets the requirement's webhooks to Ignore.",
 }
 
 // RearmHooks restores what refuses, and no more.
 var RearmHooks = machine.Action[*Pass]{
 	Name: "RearmHooks", Writes: writesConfigurations, Run: rearmHooks,
-	Doc: "sets those of the requirement's webhooks to Fail that deny, after the checker has refused a test through the API server; nothing else of them changes. Writes: ValidatingWebhookConfiguration, MutatingWebhookConfiguration.",
+	Doc: "sets those of the requirement's webhooks to Fail that deny, after the checker has refused a test through the API server; nothing else of them changes.",
 }
 
 // RemoveHooks takes away what is enforced for a requirement.
 var RemoveHooks = machine.Action[*Pass]{
 	Name: "RemoveHooks", Writes: writesConfigurations, Run: removeHooks,
-	Doc: "deletes the requirement's webhook configurations, and leaves those of others alone. Writes: ValidatingWebhookConfiguration, MutatingWebhookConfiguration.",
+	Doc: "deletes the requirement's webhook configurations, and leaves those of others alone. Deletes: ValidatingWebhookConfiguration and MutatingWebhookConfiguration of the requirement.",
 }
 
 func keepHooks(ctx context.Context, p *Pass) (machine.Result, error) {

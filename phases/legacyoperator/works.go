@@ -24,12 +24,12 @@ var writesDeployment = []string{"Deployment"}
 var KeepOperator = machine.Action[Works]{
 	Name: "KeepOperator", Writes: writesDeployment,
 	Run: func(ctx context.Context, w Works) (machine.Result, error) { return w.KeepOperator(ctx) },
-	Doc: "gives the Deployment of the old operator back the replicas that RemoveOperator took, and leaves the replicas alone that it did not take; notes on it since when nobody needs it. Writes: Deployment.",
+	Doc: "gives the Deployment of the old operator back the replicas that RemoveOperator took, and leaves the replicas alone that it did not take; notes on it since when nobody needs it.",
 }
 
 // RemoveOperator has it run no more.
 var RemoveOperator = machine.Action[Works]{
 	Name: "RemoveOperator", Writes: writesDeployment,
 	Run: func(ctx context.Context, w Works) (machine.Result, error) { return w.RemoveOperator(ctx) },
-	Doc: "notes on the Deployment of the old operator how many replicas it has, and gives it none. Writes: Deployment.",
+	Doc: "notes on the Deployment of the old operator how many replicas it has, and gives it none.",
 }

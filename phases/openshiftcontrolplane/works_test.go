@@ -111,6 +111,34 @@ func TestWorks_are_done_where_the_marks_allow_the_state_and_nowhere_else(t *test
 	}
 }
 
+func TestDeleteCluster_is_done_whatever_the_marks_say_where_somebody_wants_it_and_nowhere_else(t *testing.T) {
+	deleted := func(change ...func(*guards.Facts)) guards.Facts {
+		f := with(installed(guards.Deleting), func(f *guards.Facts) { f.Object.Deleting = true })
+		for _, how := range change {
+			how(&f)
+		}
+		return f
+	}
+	for name, row := range map[string]struct {
+		facts guards.Facts
+		does  bool
+	}{
+		"of an installed cluster": {deleted(), true},
+		"before anything is done": {deleted(func(f *guards.Facts) { f.Marks = guards.Marks{} }), true},
+		"without its Cluster":     {deleted(func(f *guards.Facts) { f.Cluster.Name = "" }), true},
+		"while somebody pauses":   {deleted(func(f *guards.Facts) { f.Object.Paused = true }), false},
+		"by a forged record":      {deleted(func(f *guards.Facts) { f.Object.Deleting = false }), false},
+		"and nothing was seen":    {guards.Facts{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := &noting{facts: row.facts}
+			if result, err := DeleteCluster.Run(t.Context(), n); (len(n.did) > 0) != row.does || !row.does && (err != nil || result.LookAgain != again) {
+				t.Errorf("did %v (%+v, %v)", n.did, result, err)
+			}
+		})
+	}
+}
+
 func with(f guards.Facts, change func(*guards.Facts)) guards.Facts {
 	change(&f)
 	return f
@@ -123,6 +151,7 @@ func TestWorks_each_does_what_its_name_says(t *testing.T) {
 		ReplaceMachine, ClearAttempt, DeleteCluster, FreezeInputs, MarkInitialized, MarkFinished, HandOver,
 	} {
 		n := &noting{facts: finished}
+		n.facts.Object.Deleting = action.Name == DeleteCluster.Name
 		if _, err := action.Run(t.Context(), n); !errors.Is(err, errNoted) || !reflect.DeepEqual(n.did, []string{action.Name}) {
 			t.Errorf("%s did %v (%v)", action.Name, n.did, err)
 		}

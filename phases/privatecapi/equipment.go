@@ -40,12 +40,8 @@ type Equipment struct {
 const (
 	kubeconfigVolume = "kube-apiserver-proxy"
 	kubeconfigFolder = "/var/run/kube-apiserver-proxy"
-	// KubeconfigPath is where a Pod finds the kubeconfig that leads to its proxy.
+	// KubeconfigPath is where a Pod finds the kubeconfig that leads to its proxy, which has written it.
 	KubeconfigPath = kubeconfigFolder + "/kubeconfig"
-	// KubeconfigAnnotation of the Pod has its text, so that no object has to be made and taken away beside the template.
-	KubeconfigAnnotation = Ours + "proxy-kubeconfig"
-	kubeconfig           = `{"apiVersion":"v1","kind":"Config","current-context":"proxy",` +
-		`"clusters":[{"name":"proxy","cluster":{"server":"http://127.0.0.1:8080"}}],"contexts":[{"name":"proxy","context":{"cluster":"proxy"}}]}`
 )
 
 // container is the proxy's, as deploy/privatecapi/sidecar.yaml has it: a native sidecar, which is ready before any other container
@@ -53,8 +49,10 @@ const (
 func (e Equipment) container() map[string]any {
 	return map[string]any{
 		"name": SidecarName, "image": e.Image, "imagePullPolicy": "IfNotPresent", "restartPolicy": "Always",
-		"command": []any{"capstan"}, "args": []any{"capi-proxy", "--address=127.0.0.1:8080", "--health-address=:8081"},
-		"ports": []any{map[string]any{"name": "proxy-health", "containerPort": int64(8081)}},
+		"command":      []any{"capstan"},
+		"args":         []any{"capi-proxy", "--address=127.0.0.1:8080", "--health-address=:8081", "--write-kubeconfig=" + KubeconfigPath},
+		"volumeMounts": []any{map[string]any{"name": kubeconfigVolume, "mountPath": kubeconfigFolder}},
+		"ports":        []any{map[string]any{"name": "proxy-health", "containerPort": int64(8081)}},
 		"startupProbe": map[string]any{
 			"httpGet": map[string]any{"path": "/readyz", "port": "proxy-health"}, "periodSeconds": int64(1), "failureThreshold": int64(120),
 		},
@@ -71,11 +69,10 @@ func (e Equipment) container() map[string]any {
 	}
 }
 
-// volume has the kubeconfig in a file.
+// volume is where the proxy leaves the kubeconfig for the others. It lasts as long as the Pod, so that a proxy that begins anew finds
+// its token again, and is in memory: a node's disk never has the token, and a Pod with a folder on one is not moved by an autoscaler.
 func volume() map[string]any {
-	return map[string]any{"name": kubeconfigVolume, "downwardAPI": map[string]any{"items": []any{map[string]any{
-		"path": "kubeconfig", "fieldRef": map[string]any{"fieldPath": "metadata.annotations['" + KubeconfigAnnotation + "']"},
-	}}}}
+	return map[string]any{"name": kubeconfigVolume, "emptyDir": map[string]any{"medium": "Memory", "sizeLimit": "1Mi"}}
 }
 
 // Equip is a Pod template with the proxy, to which its containers are pointed. A template that has it comes back as it is.
@@ -89,12 +86,6 @@ func (e Equipment) Equip(template map[string]any, of Component) map[string]any {
 		spec = map[string]any{}
 		out["spec"] = spec
 	}
-	metadata, _ := out["metadata"].(map[string]any)
-	if metadata == nil {
-		metadata = map[string]any{}
-		out["metadata"] = metadata
-	}
-	setAnnotation(metadata, KubeconfigAnnotation, kubeconfig)
 	inits, _ := spec["initContainers"].([]any)
 	spec["initContainers"] = append([]any{e.container()}, inits...)
 	volumes, _ := spec["volumes"].([]any)
@@ -147,13 +138,6 @@ func IsEquipped(template map[string]any) bool {
 // Strip is a Pod template without the proxy, as Equip has put it there.
 func (e Equipment) Strip(template map[string]any, of Component) map[string]any {
 	out, _ := cloned(template).(map[string]any)
-	if metadata, is := out["metadata"].(map[string]any); is {
-		if annotations, is := metadata["annotations"].(map[string]any); is {
-			if delete(annotations, KubeconfigAnnotation); len(annotations) == 0 {
-				delete(metadata, "annotations")
-			}
-		}
-	}
 	spec, _ := out["spec"].(map[string]any)
 	keep(spec, "initContainers", func(list []any) []any { return without(list, SidecarName) })
 	keep(spec, "volumes", func(list []any) []any { return without(list, kubeconfigVolume) })

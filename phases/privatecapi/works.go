@@ -78,6 +78,14 @@ func work(name, doc string, run func(Works, context.Context) (machine.Result, er
 	}
 }
 
+// moving is the action of some states of a move that is locked: whatever it writes, it may have to lock the HostedCluster again first.
+func moving(name, doc string, run func(Works, context.Context) (machine.Result, error), writes []string, of ...machine.State) machine.Action[Works] {
+	if !slices.Contains(writes, writesCluster[0]) {
+		writes = slices.Concat(writes, writesCluster)
+	}
+	return work(name, doc, run, writes, of...)
+}
+
 // unsure is what comes of a work whose pass could not see all. It fails with that, unless the API server has no answer at the moment.
 func unsure(unseen error) (machine.Result, error) {
 	if isAway(unseen) {
@@ -100,68 +108,68 @@ var (
 
 // The works of states at rest.
 var (
-	Classify = work("Classify", "sets the mark of the old operator on a HostedCluster without any that was created up to the enablement of the programme or put back from a backup, and the mark of the new one on a later one. Writes: HostedCluster.",
+	Classify = work("Classify", "sets the mark of the old operator on a HostedCluster without any that was created up to the enablement of the programme or put back from a backup, and the mark of the new one on a later one.",
 		Works.Classify, writesCluster, guards.Classifying)
-	InspectSides = work("InspectSides", "looks at both sides. Only private objects, or none where the programme is enabled: leaves the mark of private types alone. Only standard ones: leaves scope legacy alone. Objects on both sides: sets migration-failed. Of one side alone, puts back the components and the marks that a move has left on them and on objects, and takes off the fence, and then the finalizer. Deletes nothing. Writes: HostedCluster, Namespace, Deployment, objects of Cluster API.",
+	InspectSides = work("InspectSides", "looks at both sides. Only private objects, or none where the programme is enabled: leaves the mark of private types alone. Only standard ones: leaves scope legacy alone. Objects on both sides: sets migration-failed. Of one side alone, puts back the components and the marks that a move has left on them and on objects, and takes off the fence, and then the finalizer. Deletes nothing.",
 		Works.InspectSides, slices.Concat([]string{"HostedCluster", "Namespace"}, writesWorkloads, writesObjects), guards.Ambiguous)
 )
 
 // CountStandard is the work of a HostedCluster at rest with private types, which no error of a look keeps from it.
 var CountStandard = machine.Action[Works]{
 	Name: "CountStandard", Run: func(ctx context.Context, w Works) (machine.Result, error) { return w.CountStandard(ctx) },
-	Doc: "has the standard objects in the namespace of the control plane counted every ten minutes. Writes nothing.",
+	Doc: "has the standard objects in the namespace of the control plane counted every ten minutes.",
 }
 
 // The works on the way.
 var (
 	RunChecks = work("RunChecks", "asks for the CRDs, a version that both sides serve, the shim, the rights of the machine and of the components, images with the proxy, and that nothing is terminating or has the marks of a move, no copy is left, and no webhook of Cluster API is served by what is drained. Writes nothing but an Event of a refusal.",
 		Works.RunChecks, nil, guards.Checking)
-	TakeLock = work("TakeLock", "takes the Lease of the programme; then locks the HostedCluster in one write, with what says whose the lock is, and a finalizer; then has both fences put on the namespace of its control plane, in the name of this move and its stage. Writes: Lease, HostedCluster, Namespace.",
+	TakeLock = moving("TakeLock", "takes the Lease of the programme; then locks the HostedCluster in one write, with what says whose the lock is, and a finalizer; then has both fences put on the namespace of its control plane, in the name of this move and its stage.",
 		Works.TakeLock, writesLock, guards.Locking)
-	PauseSource = work("PauseSource", "notes on each Cluster of the source how it was paused, and pauses it. Writes: objects of Cluster API.",
+	PauseSource = moving("PauseSource", "notes on each Cluster of the source how it was paused, and pauses it.",
 		Works.PauseSource, writesObjects, guards.Pausing)
 	ScaleDown = scaleDown(guards.Draining)
 	// ScaleDownAgain is ScaleDown on the way back.
 	ScaleDownAgain = scaleDown(guards.DrainingBack)
-	TakeSnapshot   = work("TakeSnapshot", "counts and hashes the fenced source, hashes the pod templates of the components, and keeps that in the journal. Writes: ConfigMap.",
+	TakeSnapshot   = moving("TakeSnapshot", "counts and hashes the fenced source, hashes the pod templates of the components, and keeps that in the journal.",
 		Works.TakeSnapshot, writesJournal, guards.Snapshotting)
-	CreateCopies = work("CreateCopies", "creates a copy of each object of the source on the other side, owners first, with the UIDs of the copies in the owner references, paused, with where it comes from, and with the move and the stage that have made it, which the fence asks for. Writes: objects of Cluster API.",
+	CreateCopies = moving("CreateCopies", "creates a copy of each object of the source on the other side, owners first, with the UIDs of the copies in the owner references, paused, with where it comes from, and with the move and the stage that have made it, which the fence asks for.",
 		Works.CreateCopies, writesObjects, guards.Copying)
-	CopyStatuses = work("CopyStatuses", "gives each copy the status of its original, and last its managedFields. Writes: objects of Cluster API, and their status.",
+	CopyStatuses = moving("CopyStatuses", "gives each copy the status of its original, and last its managedFields.",
 		Works.CopyStatuses, slices.Concat(writesObjects, writesStatus), guards.CopyingStatus)
-	AddSecondOwners = work("AddSecondOwners", "adds the copy as a second owner to whatever of other groups its original owns, such as Secrets, and moves the controller flag; notes on each original which its copy is. Writes: ownerReferences of dependents, objects of Cluster API.",
+	AddSecondOwners = moving("AddSecondOwners", "adds the copy as a second owner to whatever of other groups its original owns, such as Secrets, and moves the controller flag; notes on each original which its copy is.",
 		Works.AddSecondOwners, slices.Concat(writesDependents, writesObjects), guards.Rewiring)
-	SetSidecars = work("SetSidecars", "notes the pod templates of the components, and gives them the proxy for private types, or takes it away; the autoscaler stays at 0. Writes: Deployment.",
+	SetSidecars = moving("SetSidecars", "notes the pod templates of the components, and gives them the proxy for private types, or takes it away; the autoscaler stays at 0.",
 		Works.SetSidecars, writesWorkloads, guards.Equipping)
-	ScaleUp = work("ScaleUp", "gives the components the replicas that they had before, all but the autoscaler. Writes: Deployment.",
+	ScaleUp = moving("ScaleUp", "gives the components the replicas that they had before, all but the autoscaler.",
 		Works.ScaleUp, writesWorkloads, guards.Starting)
-	CompareSides = work("CompareSides", "compares both sides in standard text, also as a component's account reads the target through a proxy. Writes nothing.",
+	CompareSides = moving("CompareSides", "compares both sides in standard text, also as a component's account reads the target through a proxy.",
 		Works.CompareSides, nil, guards.Comparing)
-	UnpauseTarget = work("UnpauseTarget", "writes the stage live, then takes the fence off the target, and gives its Clusters the pause that the source had before. Writes: HostedCluster, Namespace, objects of Cluster API.",
+	UnpauseTarget = moving("UnpauseTarget", "writes the stage live, then takes the fence off the target, and gives its Clusters the pause that the source had before.",
 		Works.UnpauseTarget, slices.Concat([]string{"HostedCluster", "Namespace"}, writesObjects), guards.Unpausing)
-	ObserveHealth = work("ObserveHealth", "compares the health of the target with what it was at the source. Writes nothing.",
+	ObserveHealth = moving("ObserveHealth", "compares the health of the target with what it was at the source.",
 		Works.ObserveHealth, nil, guards.Observing)
-	WriteCommit = work("WriteCommit", "equips the components that are not, and then sets the mark of the target, unless the source has changed since it was counted or was not copied, takes off that of the source and migration-failed, and writes the stage committed, in one write: from there is no way back. Writes: Deployment, HostedCluster.",
+	WriteCommit = moving("WriteCommit", "equips the components that are not, and then sets the mark of the target, unless the source has changed since it was counted or was not copied, takes off that of the source and migration-failed, and writes the stage committed, in one write: from there is no way back.",
 		Works.WriteCommit, slices.Concat(writesWorkloads, writesCluster), guards.Committing)
-	RemoveSource = work("RemoveSource", "puts the fence back that somebody has taken away; equips the components that are not; then takes the objects of the source out of all owner references, takes off their finalizers, and deletes them by UID, leaving what they own; then takes off the marks of undoing, and gives the autoscaler its replicas. Refuses a source that was never copied, or whose Cluster has no copy. Deletes: objects of the source. Writes: Namespace, objects of Cluster API, ownerReferences of dependents, Deployment.",
+	RemoveSource = moving("RemoveSource", "puts the fence back that somebody has taken away; equips the components that are not; then takes the objects of the source out of all owner references, takes off their finalizers, and deletes them by UID, leaving what they own; then takes off the marks of undoing, and gives the autoscaler its replicas. Refuses a source that was never copied, or whose Cluster has no copy. Deletes: objects of the source.",
 		Works.RemoveSource, slices.Concat(writesFence, writesObjects, writesDependents, writesWorkloads), guards.RemovingSource)
-	ReleaseLock = work("ReleaseLock", "takes off the fence, then in one write the lock, what stands beside it, the finalizer and the request, and sets migration-failed after a failed move or a revert; then gives the Lease back. Writes: Namespace, HostedCluster, Lease.",
+	ReleaseLock = moving("ReleaseLock", "takes off the fence, then in one write the lock, what stands beside it, the finalizer and the request, and sets migration-failed after a failed move or a revert; then gives the Lease back.",
 		Works.ReleaseLock, writesLock, guards.Unlocking)
 )
 
 // The works on the way back.
 var (
-	RepauseTarget = work("RepauseTarget", "first writes the stage undoing in place of live, or of an undone while the fence still says live, and undone in place of moving, with the reason, after which a commit that is under way fails; then has both fences put up and the target paused. Writes: HostedCluster, Namespace, objects of Cluster API.",
+	RepauseTarget = moving("RepauseTarget", "first writes the stage undoing in place of live, or of an undone while the fence still says live, and undone in place of moving, with the reason, after which a commit that is under way fails; then has both fences put up and the target paused.",
 		Works.RepauseTarget, slices.Concat([]string{"HostedCluster", "Namespace"}, writesObjects), guards.Repausing)
-	CopyDelta = work("CopyDelta", "while the stage is undoing, brings to the source what was born, gone or changed at the target since it ran, the owners of dependents too, deletes there what is terminating at the target, finalizers on, and then writes the stage undone. Refuses a source that was never copied, or whose Cluster has no copy. Deletes: objects of the source that the target deleted. Writes: objects of Cluster API and their status, ownerReferences of dependents, HostedCluster.",
+	CopyDelta = moving("CopyDelta", "while the stage is undoing, brings to the source what was born, gone or changed at the target since it ran, the owners of dependents too, deletes there what is terminating at the target, finalizers on, and then writes the stage undone. Refuses a source that was never copied, or whose Cluster has no copy. Deletes: objects of the source that the target deleted.",
 		Works.CopyDelta, slices.Concat(writesObjects, writesStatus, writesDependents, writesCluster), guards.CopyingBack)
-	RemoveCopies = work("RemoveCopies", "puts the fence back that somebody has taken away; takes the copies out of all owner references, brings to the source what was written to one late, takes off their finalizers, and deletes them by UID and version, leaving what they own. Deletes: objects of the target. Writes: Namespace, objects of Cluster API and their status, ownerReferences of dependents.",
+	RemoveCopies = moving("RemoveCopies", "puts the fence back that somebody has taken away; takes the copies out of all owner references, brings to the source what was written to one late, takes off their finalizers, and deletes them by UID and version, leaving what they own. Deletes: objects of the target.",
 		Works.RemoveCopies, slices.Concat(writesFence, writesObjects, writesStatus, writesDependents), guards.DroppingCopies)
-	RestoreWorkloads = work("RestoreWorkloads", "puts the fence back that somebody has taken away; gives the components the pod templates and replicas that they had before, but no template that the journal does not know, with the proxy or without as the source needs it, and the Clusters of the source their pause, and takes off the marks of undoing. Writes: Namespace, Deployment, objects of Cluster API.",
+	RestoreWorkloads = moving("RestoreWorkloads", "puts the fence back that somebody has taken away; gives the components the pod templates and replicas that they had before, but no template that the journal does not know, with the proxy or without as the source needs it, and the Clusters of the source their pause, and takes off the marks of undoing.",
 		Works.RestoreWorkloads, slices.Concat(writesFence, writesWorkloads, writesObjects), guards.Restoring)
 )
 
 func scaleDown(of machine.State) machine.Action[Works] {
-	return work("ScaleDown", "puts the fence back that somebody has taken away; notes the replicas of the components, and sets them to 0, whatever scales the others first. Writes: Namespace, Deployment.",
+	return moving("ScaleDown", "puts the fence back that somebody has taken away; notes the replicas of the components, and sets them to 0, whatever scales the others first.",
 		Works.ScaleDown, slices.Concat(writesFence, writesWorkloads), of)
 }

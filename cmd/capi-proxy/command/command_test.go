@@ -8,7 +8,7 @@ import (
 )
 
 func TestArguments_say_again_what_was_asked_for(t *testing.T) {
-	for _, asked := range [][]string{nil, {"--kubeconfig", "a b", "--address=[::1]:0"}, {"--health-address", "0"}} {
+	for _, asked := range [][]string{nil, {"--kubeconfig", "a b", "--address=[::1]:0"}, {"--health-address", "0", "--write-kubeconfig=/a/b"}} {
 		var first, again command.Flags
 		for _, turn := range []struct {
 			arguments func() []string

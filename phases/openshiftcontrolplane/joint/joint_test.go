@@ -84,10 +84,3 @@ func TestClearAttempt_looks_again_until_the_state_is_left(t *testing.T) {
 		t.Errorf("it came to %+v (%v)", result, err)
 	}
 }
-
-func TestDeleteCluster_deletes_nothing_of_an_object_that_nobody_has_deleted(t *testing.T) {
-	p := &Pass{} // which has nothing that could delete
-	if result, err := p.DeleteCluster(t.Context()); err != nil || result.LookAgain == 0 {
-		t.Errorf("it came to %+v (%v)", result, err)
-	}
-}

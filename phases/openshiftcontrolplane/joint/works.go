@@ -169,10 +169,7 @@ func (p *Pass) ClearAttempt(ctx context.Context) (machine.Result, error) {
 	return result, err
 }
 
-// DeleteCluster is of package machines. A record that says so is not enough: it lies in a status, which is restored and edited.
+// DeleteCluster is of package machines.
 func (p *Pass) DeleteCluster(ctx context.Context) (machine.Result, error) {
-	if !p.facts.Object.Deleting {
-		return machine.Result{LookAgain: whileCleared}, nil
-	}
 	return p.machines.DeleteCluster(ctx)
 }

@@ -9,5 +9,6 @@
 //
 // It refuses to create the bootstrap Machine where marks read live do not allow it, to delete it for its cluster's sake before the mark
 // says that the bootstrap is finished, to delete a control-plane Machine of an installed cluster that nothing holds while it may have a
-// member of etcd, to write what it does not own, and to have two control-plane Machines on their way at once in an installed cluster.
+// member of etcd, to write what it does not own, and, once the cluster is installed, to have two control-plane Machines on their way at
+// once.
 package machines

@@ -62,7 +62,7 @@ func (s *Seen) addresses(one *clusterv1.Machine) (all map[netip.Addr]bool, insid
 // that it lists are other Machines'. What has never been a Node has no member. While nobody knows, it may have one; a list that is empty
 // or cannot be read says nothing.
 func (s *Seen) isOutOfEtcd(one *clusterv1.Machine) bool {
-	if !s.guest.Etcd.Known || len(s.guest.Etcd.Endpoints) == 0 {
+	if !s.guest.Known || !s.guest.Etcd.Known || len(s.guest.Etcd.Endpoints) == 0 {
 		return false
 	}
 	own, inside := s.addresses(one)

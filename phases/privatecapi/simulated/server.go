@@ -34,9 +34,12 @@ type server struct {
 	// down has every request end without an answer.
 	down bool
 	// wrote counts the writes of the machine, and fault is asked before each of them.
-	wrote  int
-	fault  func(n int, w phases.Write) fault
-	refuse func(phases.Write) error
+	wrote int
+	// written counts what the machine has written, by the words that actions name it with, and deleted its deletions.
+	written map[string]int
+	deleted int
+	fault   func(n int, w phases.Write) fault
+	refuse  func(phases.Write) error
 	// unasked is the namespace about which the API server tells nobody who serves webhooks there.
 	unasked string
 	log     []string
@@ -107,6 +110,9 @@ func (s *server) Write(_ context.Context, w phases.Write) (*unstructured.Unstruc
 		}
 	}
 	o, err := s.try(w, machineAccount, false)
+	if err == nil {
+		s.took(w)
+	}
 	s.log = append(s.log, fmt.Sprintf("%s %s.%s %s/%s status=%v err=%v", w.Verb, w.Kind.Resource, w.Kind.Group, w.Namespace, w.Name, w.Status, err))
 	switch what {
 	case killedAfter:

@@ -54,5 +54,6 @@ func (s *store) StoreNote(_ context.Context, key machine.Key, seen, note json.Ra
 		return errors.New("the note has changed")
 	}
 	s.notes[key] = note
+	s.w.server.written["ConfigMap"]++
 	return nil
 }

@@ -47,7 +47,7 @@ func New() *World {
 	w := &World{clock: noon, cloud: &cloud{instances: map[string]bool{}}, failing: map[string]bool{}, image: "registry.example/capstan:1", release: "4.22.0"}
 	w.server = &server{
 		now: func() time.Time { return w.clock }, objects: map[ref]*unstructured.Unstructured{}, kinds: kinds(),
-		tried: map[string]bool{}, forbidden: map[string]bool{},
+		tried: map[string]bool{}, forbidden: map[string]bool{}, written: map[string]int{},
 	}
 	w.store = &store{w: w, records: map[machine.Key]json.RawMessage{}, notes: map[machine.Key]json.RawMessage{}}
 	w.put(phases.ConfigMaps, map[string]any{"metadata": map[string]any{"namespace": operatorNamespace, "name": guards.ProgrammeName}})

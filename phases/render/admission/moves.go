@@ -31,7 +31,6 @@ const (
 	priorReplicas     = "capstan.openshift.io/prior-replicas"
 	priorTemplate     = "capstan.openshift.io/prior-template"
 	proxyContainer    = "kube-apiserver-proxy"
-	proxyKubeconfig   = "capstan.openshift.io/proxy-kubeconfig"
 )
 
 // hostedMarks are the annotations of a HostedCluster that a move writes.
@@ -136,14 +135,13 @@ func equipping() string {
 		return was + containers + ".exists(o, o.name == c.name && o.?securityContext == c.?securityContext)"
 	}
 	template := []string{
-		"object.spec.template.?metadata.?labels == oldObject.spec.template.?metadata.?labels",
-		sameKeysBut(".spec.template.?metadata.?annotations", proxyKubeconfig),
+		"object.spec.template.?metadata == oldObject.spec.template.?metadata",
 		sameBut(".spec.template.spec", "containers", "initContainers", "volumes"),
 		spec + ".containers.all(c, " + counterpart(".containers") + ")",
-		spec + ".?volumes.orValue([]).all(v, v in " + was + ".?volumes.orValue([]) || v.name == '" + proxyContainer + "' && has(v.downwardAPI))",
+		spec + ".?volumes.orValue([]).all(v, v in " + was + ".?volumes.orValue([]) || v.name == '" + proxyContainer + "' && has(v.emptyDir))",
 		spec + ".?initContainers.orValue([]).all(c, " + counterpart(".?initContainers.orValue([])") + " ||\n      c.name == '" + proxyContainer + "' && " + strings.Join([]string{
 			"!c.?securityContext.?allowPrivilegeEscalation.orValue(true)", "!c.?securityContext.?privileged.orValue(false)",
-			"c.?securityContext.?capabilities.?add.orValue([]) == []", "c.?volumeMounts.orValue([]) == []",
+			"c.?securityContext.?capabilities.?add.orValue([]) == []", "c.?volumeMounts.orValue([]).all(m, m.name == '" + proxyContainer + "')",
 		}, " && ") + ")",
 	}
 	return isOf("apps", "deployments") + " && variables.subresource == '' && request.operation == 'UPDATE' && object.metadata.name in " + listed(components) + " &&\n  " +

@@ -175,11 +175,10 @@ func TestWrites_lets_a_move_stop_and_equip_components_and_no_more(t *testing.T) 
 		own        = "{name: manager, image: i, securityContext: {runAsNonRoot: true}"
 		containers = "containers: [" + own + "}]"
 		pointed    = "containers: [" + own + ", env: [{name: KUBECONFIG, value: k}], volumeMounts: [{name: kube-apiserver-proxy, mountPath: /k}], args: [a]}]"
-		proxy      = ", initContainers: [{name: kube-apiserver-proxy, image: p, securityContext: {allowPrivilegeEscalation: false}}]"
-		volume     = ", volumes: [{name: kube-apiserver-proxy, downwardAPI: {items: []}}]"
+		proxy      = ", initContainers: [{name: kube-apiserver-proxy, image: p, securityContext: {allowPrivilegeEscalation: false}, volumeMounts: [{name: kube-apiserver-proxy, mountPath: /k}]}]"
+		volume     = ", volumes: [{name: kube-apiserver-proxy, emptyDir: {medium: Memory}}]"
 		one        = "replicas: 1"
 		noted      = ", annotations: {capstan.openshift.io/prior-replicas: '1', capstan.openshift.io/prior-template: '{}'}"
-		kubeconfig = "annotations: {capstan.openshift.io/proxy-kubeconfig: k}"
 	)
 	deployment := func(name, metadata, replicas, about, pod string) string {
 		return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: " + name + ", namespace: c-e" + metadata + "}, spec: {" + replicas +
@@ -190,30 +189,31 @@ func TestWrites_lets_a_move_stop_and_equip_components_and_no_more(t *testing.T) 
 	}
 	plain := component("", one, "", containers)
 	rows := map[string]moved{
-		"stopped":                        {now: component(noted, "replicas: 0", "", containers)},
-		"equipped":                       {now: component(noted, one, kubeconfig, pointed+proxy+volume)},
-		"given back":                     {now: plain, old: component(noted, "replicas: 0", kubeconfig, pointed+proxy+volume)},
-		"given back without a lock":      {now: plain, old: component(noted, "replicas: 0", kubeconfig, pointed+proxy+volume), in: controlPlane("")},
-		"given back elsewhere":           {now: plain, old: component(noted, "replicas: 0", "", containers), in: elsewhere(), refused: true},
-		"stopped without a fence":        {now: component(noted, "replicas: 0", "", containers), in: controlPlane(""), refused: true},
-		"another Deployment":             {now: deployment("etcd-defrag", noted, "replicas: 0", "", containers), old: deployment("etcd-defrag", "", one, "", containers), refused: true},
-		"another account":                {now: strings.Replace(plain, "serviceAccountName: a", "serviceAccountName: b", 1), refused: true},
-		"in the network of its host":     {now: component("", one, "", "hostNetwork: true, "+containers), refused: true},
-		"a folder of its host":           {now: component("", one, "", containers+", volumes: [{name: kube-apiserver-proxy, hostPath: {path: /}}]"), refused: true},
-		"a Secret beside the proxy's":    {now: component("", one, "", containers+", volumes: [{name: other, secret: {secretName: s}}]"), refused: true},
-		"a container with more rights":   {now: component("", one, "", "containers: [{name: manager, image: i, securityContext: {privileged: true}}]"), refused: true},
-		"another container":              {now: component("", one, "", "containers: ["+own+"}, {name: other, image: i}]"), refused: true},
-		"another container that begins":  {now: component("", one, "", containers+", initContainers: [{name: other, image: i}]"), refused: true},
-		"a proxy with more rights":       {now: component("", one, "", containers+strings.Replace(proxy, "false", "false, privileged: true", 1)), refused: true},
-		"a proxy that may gain rights":   {now: component("", one, "", containers+strings.Replace(proxy, "false", "true", 1)), refused: true},
-		"a proxy with a capability":      {now: component("", one, "", containers+strings.Replace(proxy, "false", "false, capabilities: {add: [SYS_ADMIN]}", 1)), refused: true},
-		"a proxy that mounts":            {now: component("", one, "", containers+strings.Replace(proxy, "image: p", "image: p, volumeMounts: [{name: v, mountPath: /v}]", 1)), refused: true},
-		"an annotation of its Pods":      {now: component("", one, "annotations: {a: b}", containers), refused: true},
-		"labels of its Pods":             {now: component("", one, "labels: {a: b}", containers), refused: true},
-		"which Pods it has":              {now: strings.Replace(plain, "selector: {}", "selector: {matchLabels: {a: b}}", 1), refused: true},
-		"an annotation":                  {now: component(", annotations: {a: b}", one, "", containers), refused: true},
-		"a component that was not there": {operation: apiserver.Create, now: plain, refused: true},
-		"a component, taken away":        {operation: apiserver.Delete, old: plain, refused: true},
+		"stopped":                          {now: component(noted, "replicas: 0", "", containers)},
+		"equipped":                         {now: component(noted, one, "", pointed+proxy+volume)},
+		"given back":                       {now: plain, old: component(noted, "replicas: 0", "", pointed+proxy+volume)},
+		"given back without a lock":        {now: plain, old: component(noted, "replicas: 0", "", pointed+proxy+volume), in: controlPlane("")},
+		"given back elsewhere":             {now: plain, old: component(noted, "replicas: 0", "", containers), in: elsewhere(), refused: true},
+		"stopped without a fence":          {now: component(noted, "replicas: 0", "", containers), in: controlPlane(""), refused: true},
+		"another Deployment":               {now: deployment("etcd-defrag", noted, "replicas: 0", "", containers), old: deployment("etcd-defrag", "", one, "", containers), refused: true},
+		"another account":                  {now: strings.Replace(plain, "serviceAccountName: a", "serviceAccountName: b", 1), refused: true},
+		"in the network of its host":       {now: component("", one, "", "hostNetwork: true, "+containers), refused: true},
+		"a folder of its host":             {now: component("", one, "", containers+", volumes: [{name: kube-apiserver-proxy, hostPath: {path: /}}]"), refused: true},
+		"a Secret beside the proxy's":      {now: component("", one, "", containers+", volumes: [{name: other, secret: {secretName: s}}]"), refused: true},
+		"a container with more rights":     {now: component("", one, "", "containers: [{name: manager, image: i, securityContext: {privileged: true}}]"), refused: true},
+		"another container":                {now: component("", one, "", "containers: ["+own+"}, {name: other, image: i}]"), refused: true},
+		"another container that begins":    {now: component("", one, "", containers+", initContainers: [{name: other, image: i}]"), refused: true},
+		"a proxy with more rights":         {now: component("", one, "", containers+strings.Replace(proxy, "false", "false, privileged: true", 1)), refused: true},
+		"a proxy that may gain rights":     {now: component("", one, "", containers+strings.Replace(proxy, "false", "true", 1)), refused: true},
+		"a proxy with a capability":        {now: component("", one, "", containers+strings.Replace(proxy, "false", "false, capabilities: {add: [SYS_ADMIN]}", 1)), refused: true},
+		"a proxy that mounts":              {now: component("", one, "", containers+strings.Replace(proxy, "{name: kube-apiserver-proxy, mountPath: /k}", "{name: v, mountPath: /v}", 1)), refused: true},
+		"a volume for it that is a Secret": {now: component("", one, "", pointed+proxy+", volumes: [{name: kube-apiserver-proxy, secret: {secretName: s}}]"), refused: true},
+		"an annotation of its Pods":        {now: component("", one, "annotations: {a: b}", containers), refused: true},
+		"labels of its Pods":               {now: component("", one, "labels: {a: b}", containers), refused: true},
+		"which Pods it has":                {now: strings.Replace(plain, "selector: {}", "selector: {matchLabels: {a: b}}", 1), refused: true},
+		"an annotation":                    {now: component(", annotations: {a: b}", one, "", containers), refused: true},
+		"a component that was not there":   {operation: apiserver.Create, now: plain, refused: true},
+		"a component, taken away":          {operation: apiserver.Delete, old: plain, refused: true},
 	}
 	for name, row := range rows {
 		if row.operation == "" {
