@@ -89,7 +89,8 @@ var MarkedFailed = guard{
 	}),
 }
 
-// RetryIsAsked asks whether nobody holds a failure against the HostedCluster any more.
+// RetryIsAsked asks whether nobody holds a failure against the HostedCluster any more. It is more than the opposite of
+// MarkedFailed: its No says what to do, which people read in the condition.
 var RetryIsAsked = guard{
 	Name: "RetryIsAsked",
 	Doc:  "The HostedCluster does not have annotation migration-failed, or not any more.",

@@ -67,13 +67,13 @@ func MarksOf(annotations map[string]string) Marks {
 		}
 	}
 	if text, is := annotations[CompanionAnnotation]; is {
-		m.Companion = ReadCompanion(text)
+		m.Companion = readCompanion(text)
 	}
 	return m
 }
 
-// ReadCompanion reads what Text writes. One that cannot be read is present, and nobody's.
-func ReadCompanion(text string) Companion {
+// readCompanion reads what Text writes. One that cannot be read is present, and nobody's.
+func readCompanion(text string) Companion {
 	var c Companion
 	if err := json.Unmarshal([]byte(text), &c); err != nil {
 		return Companion{Present: true, Problem: err.Error()}

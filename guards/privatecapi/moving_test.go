@@ -152,7 +152,10 @@ func TestFits_asks_each_state_for_its_stages(t *testing.T) {
 		"a fence that is behind its stage":                  {fits(Copying), with(full, func(f *Facts) { f.Fence.Behind = true }), machine.Yes, ""},
 		"no namespace to fence":                             {fits(Pausing), with(full, func(f *Facts) { f.Fence = Fenced{Known: true, NoNamespace: true} }), machine.Yes, ""},
 		"a fence that is not known":                         {fits(Copying), with(full, func(f *Facts) { f.Fence.Known = false }), machine.Unknown, "fence"},
-		"a source that could not be looked at":              {fits(Copying), with(full, func(f *Facts) { f.Standard.Known, f.Unseen = false, "no list" }), machine.Yes, "no list"},
+		"a source that could not be looked at":              {fits(Copying), with(full, func(f *Facts) { f.Standard.Known, f.Unseen = false, "no list" }), machine.Unknown, ""},
+		"which differs by nothing that is known":            {StageIsKnownToDiffer, with(full, func(f *Facts) { f.Then.State, f.Standard.Known, f.Unseen = Copying, false, "no list" }), machine.No, ""},
+		"a source that was not looked at yet":               {StageIsKnownToDiffer, with(full, func(f *Facts) { f.Then.State, f.Standard.Known = Copying, false }), machine.Unknown, ""},
+		"a stage that is known to differ":                   {StageIsKnownToDiffer, with(in(Live, full), func(f *Facts) { f.Then.State, f.Standard.Known, f.Unseen = Copying, false, "no list" }), machine.Yes, "live"},
 		"no fence, and no look at the source":               {fits(Copying), with(full, func(f *Facts) { f.Fence.Label, f.Standard.Known, f.Unseen = NoFence, false, "no list" }), machine.No, "fence is not up"},
 		"a source that was let go":                          {fits(Copying), with(full, func(f *Facts) { f.Standard.Paused = false }), machine.No, "not paused"},
 		"a source that is to pause":                         {fits(Pausing), with(full, func(f *Facts) { f.Standard.Paused = false }), machine.Yes, ""},
@@ -280,17 +283,17 @@ func TestCompanion_reads_what_it_writes_and_nothing_else(t *testing.T) {
 	c := Companion{Present: true, ID: MigrationID("here", "1", ToStandard), Direction: ToStandard, Stage: Undone, Reason: ScaleUpTimeout}
 	turned := c
 	turned.Direction = ToPrivate
-	if got := ReadCompanion(turned.Text()); got != c {
+	if got := readCompanion(turned.Text()); got != c {
 		t.Errorf("with the direction turned it reads %+v, want %+v", got, c)
 	}
-	if got := ReadCompanion(c.Text()); got != c || !got.IsOf("here") || got.IsOf("her") || got.IsOf("") {
+	if got := readCompanion(c.Text()); got != c || !got.IsOf("here") || got.IsOf("her") || got.IsOf("") {
 		t.Errorf("it reads %+v, want %+v", got, c)
 	}
 	for _, text := range []string{
 		``, `{}`, `[]`, `{"id":"here/1/private","direction":"private","stage":"later"}`, `{"id":"here/1","direction":"up","stage":"moving"}`,
 		`{"direction":"private","stage":"moving"}`,
 	} {
-		if got := ReadCompanion(text); got.Problem == "" || !got.Present || got.IsOf("here") || got.IsOf("") {
+		if got := readCompanion(text); got.Problem == "" || !got.Present || got.IsOf("here") || got.IsOf("") {
 			t.Errorf("%q is read as %+v", text, got)
 		}
 	}

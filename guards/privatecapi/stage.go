@@ -10,8 +10,24 @@ import (
 // that one's is asked for.
 var StageFits = guard{
 	Name: "StageFits",
-	Doc:  "The stage of the migration, which is ours, is one that allows what this state does; up to the commit the source is fenced and paused, too, as far as that could be looked at. Without a Yes nothing is written, and nothing while a look is not whole.",
+	Doc:  "The stage of the migration, which is ours, is one that allows what this state does; up to the commit the source is fenced and paused, too. Without a Yes nothing is written.",
 	Ask:  func(f Facts) machine.Answer { return Fits(f.Then.State, f) },
+}
+
+// StageIsKnownToDiffer asks whether the stage speaks against the present state by what was seen. What could not be seen speaks against
+// nothing: no work does anything then, and who deletes a HostedCluster is not to wait for a limit.
+var StageIsKnownToDiffer = guard{
+	Name: "StageIsKnownToDiffer",
+	Doc:  "By what could be looked at, the stage of the migration is not one of ours that allows what this state does, or the source was let go.",
+	Ask: seen(func(f Facts) machine.Answer {
+		switch fits := Fits(f.Then.State, f); {
+		case fits.Truth == machine.No:
+			return machine.SayYes(fits.Reason)
+		case fits.Truth == machine.Unknown && f.Unseen == "":
+			return fits
+		}
+		return machine.SayNo("")
+	}),
 }
 
 // fitting are the stages that allow what a state does, whatever else is so.
@@ -37,8 +53,8 @@ var also = map[machine.State]struct {
 	Unlocking:   {[]Stage{Moving, Live, Committed, Undoing, Undone}, Settled},
 }
 
-// standing are the states whose work counts on the source to stand still: it is fenced, and from Draining on paused.
-var standing = []machine.State{
+// fencedStates are those whose work counts on the source to stand still: it is fenced, and from Draining on paused.
+var fencedStates = []machine.State{
 	Pausing, Draining, Snapshotting, Copying, CopyingStatus, Rewiring, Equipping, Starting, Comparing, Unpausing, Observing, Committing,
 }
 
@@ -47,7 +63,7 @@ var standing = []machine.State{
 func sourceStands(state machine.State, f Facts) machine.Answer {
 	fence := f.Fence.Label
 	switch {
-	case !slices.Contains(standing, state) || f.Marks.Companion.Stage == Committed:
+	case !slices.Contains(fencedStates, state) || f.Marks.Companion.Stage == Committed:
 		return machine.SayYes("")
 	case !f.Fence.Known:
 		return machine.SayUnknown("it is not known yet whether a fence stands in namespace " + f.Cluster.ControlPlane)
@@ -85,20 +101,11 @@ func Fits(state machine.State, f Facts) machine.Answer {
 	stage := f.Marks.Companion.Stage
 	switch {
 	case slices.Contains(only, stage):
-		return asFarAsSeen(sourceStands(state, f), f)
+		return sourceStands(state, f)
 	case slices.Contains(conditional.stages, stage):
-		return asFarAsSeen(machine.All(conditional.guard, guard{Ask: func(f Facts) machine.Answer { return sourceStands(state, f) }}).Answer(f), f)
+		return machine.All(conditional.guard, guard{Ask: func(f Facts) machine.Answer { return sourceStands(state, f) }}).Answer(f)
 	}
 	return machine.SayNo("the stage of the migration is " + stage.text() + ", which is not that of " + string(state))
-}
-
-// asFarAsSeen has what could not be looked at speak against nothing: no work does anything then, and who deletes a HostedCluster is not to
-// wait for a limit.
-func asFarAsSeen(a machine.Answer, f Facts) machine.Answer {
-	if a.Truth == machine.Unknown && f.Unseen != "" {
-		return machine.SayYes(f.Unseen)
-	}
-	return a
 }
 
 func (s Stage) text() string {

@@ -15,6 +15,28 @@ type Waiting struct {
 	Refused, Created time.Time
 }
 
+// GaveUpEarly says that a HostedCluster was given up before it had begun to move: its checks could not be made, or it could not be locked.
+func GaveUpEarly(t Then) bool {
+	early := t.Present == Classifying && t.From == Checking || t.Present == Unlocking && t.From == Locking
+	return early && (t.Event == ProgressStalled || t.Event == FailureEstablished)
+}
+
+// leaseFor is after how long without a lock a Lease is free whose holder has not given it back.
+const leaseFor = 5 * time.Minute
+
+// Lease is what is known of the Lease of the programme that is held for another HostedCluster: whether that is gone, or locked, and when
+// the Lease was renewed, zero where nobody can read that.
+type Lease struct {
+	HolderGone, HolderLocked bool
+	Renewed                  time.Time
+}
+
+// IsFree says that whoever holds the Lease is gone, or has had it for a while without a lock. One that was renewed far ahead of now was
+// renewed by no clock that anybody goes by.
+func (l Lease) IsFree(now time.Time) bool {
+	return l.HolderGone || !l.HolderLocked && now.Sub(l.Renewed).Abs() >= leaseFor
+}
+
 // Next is whose turn it is: of those that wait the one that was refused least recently, and of these the oldest; empty if none
 // waits.
 func Next(waiting []Waiting) machine.Key {

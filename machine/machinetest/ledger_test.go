@@ -45,7 +45,7 @@ func TestLedger_finds_what_an_action_does_not_name_and_what_it_never_does(t *tes
 			if got := l.faults(a, false); !slices.Equal(got, row.want) {
 				t.Errorf("it finds %q, want %q", got, row.want)
 			}
-			if got, want := l.faults(a, true), append(row.want, row.whole...); !slices.Equal(got, want) {
+			if got, want := l.faults(a, true), slices.Concat(row.want, row.whole); !slices.Equal(got, want) {
 				t.Errorf("of the whole it finds %q, want %q", got, want)
 			}
 		})

@@ -262,11 +262,11 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			Doc: "The stage is not one that allows this state, lock or fence was taken away, the source was let go, or it is no more the turn of a HostedCluster that is not locked yet.",
 		},
 		{
-			On: guards.DeletionAsked, From: in(guards.Locking), To: guards.Unlocking, Urgent: true, If: machine.All(guards.StageFits, guards.Deleting),
+			On: guards.DeletionAsked, From: in(guards.Locking), To: guards.Unlocking, Urgent: true, If: machine.All(machine.Not(guards.StageIsKnownToDiffer), guards.Deleting),
 			Doc: "Somebody deletes the HostedCluster, which has not begun to move.",
 		},
 		{
-			On: guards.DeletionAsked, From: undoable, To: guards.Repausing, Urgent: true, If: machine.All(guards.StageFits, guards.Deleting),
+			On: guards.DeletionAsked, From: undoable, To: guards.Repausing, Urgent: true, If: machine.All(machine.Not(guards.StageIsKnownToDiffer), guards.Deleting),
 			Doc: "Somebody deletes the HostedCluster: the move is undone, so that the operator that it was of can take it down.",
 		},
 

@@ -8,8 +8,14 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// AddSecondOwners has the copies own what their sources own, and has each source say that it has a copy.
+// AddSecondOwners has the copies own what their sources own, and has each source say that it has a copy. Of which kinds that is, is in
+// the journal before it is so; a journal that was lost stays lost, see [journal].
 func (p *Pass) AddSecondOwners(ctx context.Context) (machine.Result, error) {
+	if p.journal.Move != "" && !p.lacksLock() {
+		if j := p.journal; j.owns(p.dependents) {
+			return p.note(ctx, j, "noted what belongs to the objects")
+		}
+	}
 	return p.send(ctx, "adding second owners", append(secondOwners(p.dependents, p.sides, false), p.sides.copiedNotes()...)...)
 }
 

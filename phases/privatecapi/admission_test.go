@@ -13,7 +13,7 @@ func TestThePolicyOfWhatTheOperatorWritesKnowsWhatAMoveWritesByItsNames(t *testi
 	words := []string{
 		guards.ScopeAnnotation, guards.PreviousScopeAnnotation, guards.PrivateTypesAnnotation, guards.MigrationAnnotation, guards.FailedAnnotation,
 		guards.CompanionAnnotation, guards.RevertAnnotation, guards.MigratedFromAnnotation, guards.MigratedByAnnotation, guards.CopiedToAnnotation, guards.Finalizer, guards.FenceLabel, guards.MoveLabel,
-		Condition, PriorPause, PriorReplicas, PriorTemplate, SidecarName,
+		Condition, PriorPause, PriorReplicas, PriorTemplate, sidecarName,
 	}
 	for _, component := range Components {
 		words = append(words, component.Name)

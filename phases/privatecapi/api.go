@@ -3,6 +3,8 @@ package privatecapi
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -90,8 +92,9 @@ type API interface {
 	// List is of one namespace, and of all for an empty one; selector is a label selector, empty for all.
 	List(ctx context.Context, kind Kind, namespace, selector string) ([]*unstructured.Unstructured, error)
 	// Dependents are the metadata of objects of all other groups in a namespace that have an owner, with apiVersion and kind. Of a kind
-	// with more of them than can be moved the error is a [TooManyError].
-	Dependents(ctx context.Context, namespace string) ([]Dependent, error)
+	// with more of them than can be moved the error is a [TooManyError]. One that is not needed is left out
+	// where it cannot be listed.
+	Dependents(ctx context.Context, namespace string, needed Needed) ([]Dependent, error)
 	// Write sends one request. A deletion orphans, and has nothing else deleted.
 	Write(ctx context.Context, w Write) (*unstructured.Unstructured, error)
 	// Probe lists a standard kind as a component's account sees it through a proxy.
@@ -109,6 +112,23 @@ type API interface {
 type Dependent struct {
 	Kind   Kind
 	Object *unstructured.Unstructured
+}
+
+// Needed are the kinds of dependents that have to be seen: all, or those with some names, such as jobs.batch.
+type Needed struct {
+	All   bool
+	Kinds []string
+}
+
+// Kind says that a kind has to be seen.
+func (n Needed) Kind(k Kind) bool { return n.All || slices.Contains(n.Kinds, k.name()) }
+
+// Group says that a kind of a group has to be seen.
+func (n Needed) Group(group string) bool {
+	return n.All || slices.ContainsFunc(n.Kinds, func(name string) bool {
+		_, of, _ := strings.Cut(name, ".")
+		return of == group
+	})
 }
 
 // TooManyError says that there are more objects of a kind than can be moved.

@@ -25,11 +25,11 @@ var Components = []Component{
 	{Name: "cluster-autoscaler", Waits: true},
 }
 
-// SidecarName is the name of the proxy's container.
-const SidecarName = "kube-apiserver-proxy"
+// sidecarName is the name of the proxy's container.
+const sidecarName = "kube-apiserver-proxy"
 
-// EquippedBy is the environment by which the control-plane operator equips the Deployments that it makes.
-const EquippedBy = "PRIVATE_CAPI_TYPES"
+// equippedBy is the environment by which the control-plane operator equips the Deployments that it makes.
+const equippedBy = "PRIVATE_CAPI_TYPES"
 
 // Equipment is what a Pod needs to see private types as standard ones.
 type Equipment struct {
@@ -48,7 +48,7 @@ const (
 // starts and ends after all of them.
 func (e Equipment) container() map[string]any {
 	return map[string]any{
-		"name": SidecarName, "image": e.Image, "imagePullPolicy": "IfNotPresent", "restartPolicy": "Always",
+		"name": sidecarName, "image": e.Image, "imagePullPolicy": "IfNotPresent", "restartPolicy": "Always",
 		"command":      []any{"capstan"},
 		"args":         []any{"capi-proxy", "--address=127.0.0.1:8080", "--health-address=:8081", "--write-kubeconfig=" + KubeconfigPath},
 		"volumeMounts": []any{map[string]any{"name": kubeconfigVolume, "mountPath": kubeconfigFolder}},
@@ -99,7 +99,7 @@ func (e Equipment) Equip(template map[string]any, of Component) map[string]any {
 		env, _ := container["env"].([]any)
 		env = withEnv(env, "KUBECONFIG", KubeconfigPath)
 		if of.Scales {
-			env = withEnv(env, EquippedBy, "true")
+			env = withEnv(env, equippedBy, "true")
 		}
 		container["env"] = env
 		mounts, _ := container["volumeMounts"].([]any)
@@ -132,14 +132,14 @@ func without(list []any, name string) []any {
 func IsEquipped(template map[string]any) bool {
 	spec, _ := template["spec"].(map[string]any)
 	inits, _ := spec["initContainers"].([]any)
-	return len(without(inits, SidecarName)) < len(inits)
+	return len(without(inits, sidecarName)) < len(inits)
 }
 
 // Strip is a Pod template without the proxy, as Equip has put it there.
 func (e Equipment) Strip(template map[string]any, of Component) map[string]any {
 	out, _ := cloned(template).(map[string]any)
 	spec, _ := out["spec"].(map[string]any)
-	keep(spec, "initContainers", func(list []any) []any { return without(list, SidecarName) })
+	keep(spec, "initContainers", func(list []any) []any { return without(list, sidecarName) })
 	keep(spec, "volumes", func(list []any) []any { return without(list, kubeconfigVolume) })
 	containers, _ := spec["containers"].([]any)
 	for i := range containers {
@@ -159,7 +159,7 @@ func (e Equipment) Strip(template map[string]any, of Component) map[string]any {
 }
 
 // withoutTaken is an environment without the variables that the proxy takes.
-func withoutTaken(env []any) []any { return without(without(env, "KUBECONFIG"), EquippedBy) }
+func withoutTaken(env []any) []any { return without(without(env, "KUBECONFIG"), equippedBy) }
 
 // withoutVariables is a Pod template without the variables that the proxy takes, and else as it is.
 func withoutVariables(template map[string]any) map[string]any {

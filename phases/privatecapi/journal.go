@@ -9,9 +9,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/capstan-capi/capstan/machine"
 )
 
-// journal is what is noted of a move. A lost one is noted again from the source, which nobody else writes meanwhile.
+// journal is what is noted of a move, from its lock on. A lost one is noted again from the source, which nobody else writes meanwhile,
+// as long as nothing was copied; later it is not begun again, so that what is not in a journal of a move was never there.
 type journal struct {
 	// Move is the id of the move that it is of.
 	Move string `json:"move,omitempty"`
@@ -19,6 +22,8 @@ type journal struct {
 	Taken  time.Time      `json:"taken,omitzero"`
 	Counts map[string]int `json:"counts,omitempty"`
 	Hash   string         `json:"hash,omitempty"`
+	// Owned are the kinds of other groups of which the copies own objects, noted before the first of them does.
+	Owned []string `json:"owned,omitempty"`
 	// Templates are the hashes of the pod templates that the components had, by their names.
 	Templates map[string]string `json:"templates,omitempty"`
 }
@@ -43,14 +48,43 @@ func (p *Pass) readJournal(ctx context.Context) error {
 	if json.Unmarshal(raw, &j) == nil && j.Move != "" && j.Move == p.facts.Marks.Companion.ID {
 		p.journal = j
 	}
-	for i := range p.workloads {
-		p.workloads[i].noted = p.journal.Templates[p.workloads[i].of.Name]
-	}
 	return nil
 }
 
-// mostKinds bounds the journal: what lies in more kinds is counted together.
-const mostKinds = 200
+// note keeps a journal in place of the one that was read.
+func (p *Pass) note(ctx context.Context, j journal, did string) (machine.Result, error) {
+	text, err := json.Marshal(j)
+	if err != nil {
+		return machine.Result{}, machine.Terminal(fmt.Errorf("writing the journal: %w", err))
+	}
+	err = p.Journal.StoreNote(ctx, p.Key, p.noted, text)
+	if isAway(err) {
+		p.outage(p.Key, p.record.Since, err, nil)
+		return machine.Result{LookAgain: soon}, nil
+	}
+	if err != nil {
+		return machine.Result{}, fmt.Errorf("writing the journal: %w", err)
+	}
+	return machine.Result{Did: did, LookAgain: soon}, nil
+}
+
+// owns notes the kinds of some dependents, and says whether one was not noted yet.
+func (j *journal) owns(all []Dependent) (added bool) {
+	owned := slices.Clone(j.Owned)
+	for _, d := range all {
+		if name := d.Kind.name(); !slices.Contains(owned, name) {
+			owned, added = append(owned, name), true
+		}
+	}
+	j.Owned = owned
+	return added
+}
+
+// mostKinds bounds the journal: what lies in more kinds is counted together, as otherKinds.
+const (
+	mostKinds  = 200
+	otherKinds = "others"
+)
 
 // take is the journal of the source as it is.
 func (p *Pass) take() journal {
@@ -62,7 +96,7 @@ func (p *Pass) take() journal {
 		}
 		name := c.kinds.source.name()
 		if _, known := j.Counts[name]; !known && len(j.Counts) >= mostKinds {
-			name = "others"
+			name = otherKinds
 		}
 		j.Counts[name]++
 		if text, err := json.Marshal(p.sides.essenceOfSource(c)); err == nil { // what came as JSON can be written as JSON

@@ -14,17 +14,18 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// needs says what a state asks about; a state at rest asks nothing but what watches show, and Private for a count now and then.
+// needs says what a state asks about; Private asks for a count now and then.
 type needs struct {
 	inside, dependents, fence, comparison, health bool
 }
 
-var resting = []machine.State{guards.Eligible, guards.Private, guards.Failed, guards.Held}
+// shown are the states at rest that ask nothing but what watches show.
+var shown = []machine.State{guards.Eligible, guards.Private, guards.Failed, guards.Held}
 
 // needsOf is what is looked at in a state. Of one that resumes, the state that it came from counts, and of none everything that
 // costs no more than lists.
 func needsOf(state machine.State) needs {
-	if slices.Contains(resting, state) {
+	if slices.Contains(shown, state) {
 		return needs{}
 	}
 	n := needs{inside: true}
@@ -172,21 +173,22 @@ func (p *Pass) lookInside(ctx context.Context, n needs, clusters []*unstructured
 	if p.kinds, err = p.API.Kinds(ctx); err != nil {
 		return fmt.Errorf("asking which kinds of Cluster API there are: %w", err)
 	}
-	source := sourceSide(p.direction())
-	if p.sides, err = p.sidesIn(ctx, p.kinds, source, namespace.GetName()); err != nil {
+	if err := p.readJournal(ctx); err != nil {
 		return err
 	}
-	p.sides.move, p.sides.ran = p.move(), p.ran()
+	if err := p.lookAtSides(ctx, namespace.GetName()); err != nil {
+		return err
+	}
 	if p.workloads, err = p.workloadsIn(ctx, namespace.GetName()); err != nil {
 		return err
 	}
+	for i := range p.workloads {
+		p.workloads[i].noted = p.journal.Templates[p.workloads[i].of.Name]
+	}
 	if n.dependents {
-		if p.dependents, err = p.API.Dependents(ctx, namespace.GetName()); err != nil {
+		if p.dependents, err = p.API.Dependents(ctx, namespace.GetName(), p.neededDependents()); err != nil {
 			return fmt.Errorf("listing what objects of Cluster API own in %s: %w", namespace.GetName(), err)
 		}
-	}
-	if err := p.readJournal(ctx); err != nil {
-		return err
 	}
 	p.tally(n)
 	return p.lookCloser(ctx, n)

@@ -85,7 +85,7 @@ func isLater(release, than string) bool {
 // checkDependents asks whether all that belongs to the objects can be taken in: under way it would be too late to find out. An API of
 // others that does not answer speaks against the move, too, and is told: it may be away for good.
 func (p *Pass) checkDependents(ctx context.Context) []string {
-	if _, err := p.API.Dependents(ctx, p.facts.Cluster.ControlPlane); err != nil {
+	if _, err := p.API.Dependents(ctx, p.facts.Cluster.ControlPlane, Needed{All: true}); err != nil {
 		return []string{"what belongs to the objects in namespace " + p.facts.Cluster.ControlPlane + " cannot be taken in: " + err.Error()}
 	}
 	return nil

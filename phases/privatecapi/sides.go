@@ -228,36 +228,32 @@ func (s *sides) essenceOfTarget(c couple) map[string]any {
 	return essence(c.target, s.source.Other().to, s.uncopied)
 }
 
-// sidesIn reads all objects of Cluster API in a namespace.
-func (p *Phases) sidesIn(ctx context.Context, kinds []Kind, source Side, namespace string) (*sides, error) {
+// sidesIn reads all objects of Cluster API in a namespace. Kinds that cannot be listed come back with why.
+func (p *Phases) sidesIn(ctx context.Context, kinds []Kind, source Side, namespace string) (_ *sides, unlisted map[string]error) {
 	pairs, alone := pair(kinds, source)
+	unlisted = map[string]error{}
+	list := func(kind, named Kind) []*unstructured.Unstructured {
+		if !kind.Namespaced || unlisted[named.name()] != nil {
+			return nil
+		}
+		found, err := p.API.List(ctx, kind, namespace, "")
+		if err != nil {
+			unlisted[named.name()] = fmt.Errorf("listing %s: %w", kind.name(), err)
+		}
+		return found
+	}
 	var couples []couple
 	for _, kind := range pairs {
-		if !kind.source.Namespaced {
-			continue
+		of, to := list(kind.source, kind.source), list(kind.target, kind.source)
+		if unlisted[kind.source.name()] == nil {
+			couples = append(couples, coupled(kind, of, to)...)
 		}
-		of, err := p.API.List(ctx, kind.source, namespace, "")
-		if err != nil {
-			return nil, fmt.Errorf("listing %s: %w", kind.source.name(), err)
-		}
-		to, err := p.API.List(ctx, kind.target, namespace, "")
-		if err != nil {
-			return nil, fmt.Errorf("listing %s: %w", kind.target.name(), err)
-		}
-		couples = append(couples, coupled(kind, of, to)...)
 	}
 	var rest []*unstructured.Unstructured
 	for _, kind := range alone {
-		if !kind.Namespaced {
-			continue
-		}
-		of, err := p.API.List(ctx, kind, namespace, "")
-		if err != nil {
-			return nil, fmt.Errorf("listing %s: %w", kind.name(), err)
-		}
-		rest = append(rest, of...)
+		rest = append(rest, list(kind, kind)...)
 	}
-	return newSides(source, couples, rest), nil
+	return newSides(source, couples, rest), unlisted
 }
 
 func coupled(kinds paired, of, to []*unstructured.Unstructured) []couple {

@@ -13,13 +13,10 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// leaseFor is after how long without a lock a Lease is free whose holder has not given it back.
-const leaseFor = 5 * time.Minute
-
 // ReleaseAnnotation is of the Lease: the release of the operator that has taken it last, for a move.
 const ReleaseAnnotation = Ours + "release"
 
-// TakeLock takes the Lease, then the lock, then shuts both sides. A lock that is refused gives the Lease back.
+// TakeLock takes the Lease, then the lock, begins the journal, and then shuts both sides. A lock that is refused gives the Lease back.
 func (p *Pass) TakeLock(ctx context.Context) (machine.Result, error) {
 	if p.stage() == guards.NoStage {
 		if taken, result, err := p.takeLease(ctx); !taken || err != nil {
@@ -36,6 +33,9 @@ func (p *Pass) TakeLock(ctx context.Context) (machine.Result, error) {
 			err = errors.Join(err, kept)
 		}
 		return result, err
+	}
+	if p.journal.Move == "" && !p.lacksLock() {
+		return p.note(ctx, journal{Move: p.facts.Marks.Companion.ID}, "began the journal")
 	}
 	result, err := p.send(ctx, "shutting both sides", p.shut(guards.BothSidesAreShut))
 	if err == nil && result.LookAgain == 0 {
@@ -83,24 +83,25 @@ func holder(lease *unstructured.Unstructured) machine.Key {
 	return machine.Key(text)
 }
 
-// isFree says that whoever holds a Lease is gone, or has had it for a while without a lock.
+// isFree says whether the Lease of another may be taken, see [guards.Lease].
 func (p *Pass) isFree(ctx context.Context, lease *unstructured.Unstructured, held machine.Key) (bool, error) {
 	if held == "" {
 		return true, nil
 	}
+	var of guards.Lease
 	namespace, name := Split(held)
 	o, err := p.API.Get(ctx, HostedClusters, namespace, name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return true, nil
+		of.HolderGone = true
 	case err != nil && isAway(err):
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("reading HostedCluster %s: %w", held, err)
-	case guards.MarksOf(o.GetAnnotations()).Locked():
-		return false, nil
+	default:
+		of.HolderLocked = guards.MarksOf(o.GetAnnotations()).Locked()
 	}
 	text, _, _ := unstructured.NestedString(lease.Object, "spec", "renewTime")
-	since, _ := time.Parse(time.RFC3339, text)       // the zero time, which is long ago, where nobody can read it
-	return p.Now().Sub(since).Abs() >= leaseFor, nil // one that is far ahead was not renewed by a clock that anybody goes by
+	of.Renewed, _ = time.Parse(time.RFC3339, text) // the zero time, which is long ago, where nobody can read it
+	return of.IsFree(p.Now()), nil
 }

@@ -20,15 +20,12 @@ func (p *Pass) turn(clusters []*unstructured.Unstructured) guards.Turn {
 	return guards.Turn{Known: true, Of: string(next), Ours: next == p.Key}
 }
 
-// noteRefusal puts a HostedCluster behind the others that was given up before it had begun to move: its checks could not be made, or it
-// could not be locked.
+// noteRefusal puts a HostedCluster behind the others that was given up early.
 func (p *Pass) noteRefusal() {
-	r := p.record
-	gaveUp := r.LastEvent == guards.ProgressStalled || r.LastEvent == guards.FailureEstablished
-	before := r.State == guards.Classifying && r.CameFrom == guards.Checking || r.State == guards.Unlocking && r.CameFrom == guards.Locking
-	if !gaveUp || !before {
+	if !guards.GaveUpEarly(p.facts.Then) {
 		return
 	}
+	r := p.record
 	p.memory.of(p.Key, func(known *remembered) {
 		if known.refused.Before(r.Since) {
 			known.refused = r.Since

@@ -124,8 +124,8 @@ var CountStandard = machine.Action[Works]{
 var (
 	RunChecks = work("RunChecks", "asks for the CRDs, a version that both sides serve, the shim, the rights of the machine and of the components, images with the proxy, and that nothing is terminating or has the marks of a move, no copy is left, and no webhook of Cluster API is served by what is drained. Writes nothing but an Event of a refusal.",
 		Works.RunChecks, nil, guards.Checking)
-	TakeLock = moving("TakeLock", "takes the Lease of the programme; then locks the HostedCluster in one write, with what says whose the lock is, and a finalizer; then has both fences put on the namespace of its control plane, in the name of this move and its stage.",
-		Works.TakeLock, writesLock, guards.Locking)
+	TakeLock = moving("TakeLock", "takes the Lease of the programme, unless it is held for another HostedCluster that is there, and is locked or has held it for less than five minutes; then locks the HostedCluster in one write, with what says whose the lock is, and a finalizer; then begins the journal; then has both fences put on the namespace of its control plane, in the name of this move and its stage.",
+		Works.TakeLock, slices.Concat(writesLock, writesJournal), guards.Locking)
 	PauseSource = moving("PauseSource", "notes on each Cluster of the source how it was paused, and pauses it.",
 		Works.PauseSource, writesObjects, guards.Pausing)
 	ScaleDown = scaleDown(guards.Draining)
@@ -137,8 +137,8 @@ var (
 		Works.CreateCopies, writesObjects, guards.Copying)
 	CopyStatuses = moving("CopyStatuses", "gives each copy the status of its original, and last its managedFields.",
 		Works.CopyStatuses, slices.Concat(writesObjects, writesStatus), guards.CopyingStatus)
-	AddSecondOwners = moving("AddSecondOwners", "adds the copy as a second owner to whatever of other groups its original owns, such as Secrets, and moves the controller flag; notes on each original which its copy is.",
-		Works.AddSecondOwners, slices.Concat(writesDependents, writesObjects), guards.Rewiring)
+	AddSecondOwners = moving("AddSecondOwners", "adds the copy as a second owner to whatever of other groups its original owns, such as Secrets, and moves the controller flag; notes on each original which its copy is, and before all that in the journal of which kinds something belongs to the originals.",
+		Works.AddSecondOwners, slices.Concat(writesDependents, writesObjects, writesJournal), guards.Rewiring)
 	SetSidecars = moving("SetSidecars", "notes the pod templates of the components, and gives them the proxy for private types, or takes it away; the autoscaler stays at 0.",
 		Works.SetSidecars, writesWorkloads, guards.Equipping)
 	ScaleUp = moving("ScaleUp", "gives the components the replicas that they had before, all but the autoscaler.",
@@ -159,7 +159,7 @@ var (
 
 // The works on the way back.
 var (
-	RepauseTarget = moving("RepauseTarget", "first writes the stage undoing in place of live, or of an undone while the fence still says live, and undone in place of moving, with the reason, after which a commit that is under way fails; then has both fences put up and the target paused.",
+	RepauseTarget = moving("RepauseTarget", "first writes the stage undoing in place of live, or of an undone while the fence still says live, and undone in place of moving, with the reason, which is that of the state that the way back began in, or that the API server was away in the two minutes before, after which a commit that is under way fails; then has both fences put up and the target paused.",
 		Works.RepauseTarget, slices.Concat([]string{"HostedCluster", "Namespace"}, writesObjects), guards.Repausing)
 	CopyDelta = moving("CopyDelta", "while the stage is undoing, brings to the source what was born, gone or changed at the target since it ran, the owners of dependents too, deletes there what is terminating at the target, finalizers on, and then writes the stage undone. Refuses a source that was never copied, or whose Cluster has no copy. Deletes: objects of the source that the target deleted.",
 		Works.CopyDelta, slices.Concat(writesObjects, writesStatus, writesDependents, writesCluster), guards.CopyingBack)

@@ -39,7 +39,7 @@ func TestDependents_are_all_or_an_error_with_their_number(t *testing.T) {
 				}
 			})
 			c.most = most
-			all, err := c.Dependents(t.Context(), "clusters-a")
+			all, err := c.Dependents(t.Context(), "clusters-a", phases.Needed{All: true})
 			if there <= most {
 				if err != nil || len(all) != there {
 					t.Errorf("%d of them: %v", len(all), err)

@@ -88,9 +88,10 @@ func kindsOf(all []*metav1.APIResourceList, wanted func(group string) bool) []ph
 // passing are kinds whose objects nobody keeps: they come and go by themselves.
 var passing = []schema.GroupResource{{Resource: "events"}, {Group: "events.k8s.io", Resource: "events"}}
 
-// Dependents are the metadata of all objects in a namespace that an object of Cluster API owns, of whatever other group.
-func (c *Client) Dependents(ctx context.Context, namespace string) ([]phases.Dependent, error) {
-	all, err := c.resources(ownable)
+// Dependents are the metadata of all objects in a namespace that an object of Cluster API owns, of whatever other group, but for kinds
+// that are not needed and cannot be listed.
+func (c *Client) Dependents(ctx context.Context, namespace string, needed phases.Needed) ([]phases.Dependent, error) {
+	all, err := c.resources(func(group string) bool { return ownable(group) && needed.Group(group) })
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +101,7 @@ func (c *Client) Dependents(ctx context.Context, namespace string) ([]phases.Dep
 			continue
 		}
 		owned, err := c.ownedOf(ctx, k, namespace)
-		if apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
+		if apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) || err != nil && !needed.Kind(k) {
 			continue
 		}
 		if err != nil {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	phases "github.com/capstan-capi/capstan/phases/privatecapi"
 )
 
 // serving is a client of an API server with Machines and one more group, which does not answer.
@@ -53,8 +55,14 @@ func TestClient_needs_only_the_groups_that_it_asks_about(t *testing.T) {
 			if (err == nil) != want.kinds || want.kinds && (len(kinds) != 1 || !slices.Equal(kinds[0].Versions, []string{"v1beta1"})) {
 				t.Errorf("the kinds are %+v, %v", kinds, err)
 			}
-			if _, err := c.Dependents(t.Context(), "clusters-a"); (err == nil) != want.dependents {
+			if _, err := c.Dependents(t.Context(), "clusters-a", phases.Needed{All: true}); (err == nil) != want.dependents {
 				t.Errorf("dependents: %v", err)
+			}
+			if _, err := c.Dependents(t.Context(), "clusters-a", phases.Needed{Kinds: []string{"secrets", "boxes.team.example"}}); (err == nil) != want.dependents {
+				t.Errorf("dependents of that group: %v", err)
+			}
+			if _, err := c.Dependents(t.Context(), "clusters-a", phases.Needed{Kinds: []string{"secrets", "boxes.other.example"}}); err != nil {
+				t.Errorf("dependents of other groups: %v", err)
 			}
 		})
 	}

@@ -18,6 +18,7 @@ var bases = []phases.Kind{
 	{Group: "infrastructure.cluster.x-k8s.io", Resource: "awsclusters", Kind: "AWSCluster", Namespaced: true, Status: true},
 	{Group: "infrastructure.cluster.x-k8s.io", Resource: "awsmachines", Kind: "AWSMachine", Namespaced: true, Status: true},
 	{Group: "infrastructure.cluster.x-k8s.io", Resource: "awsmachinetemplates", Kind: "AWSMachineTemplate", Namespaced: true},
+	{Group: "infrastructure.cluster.x-k8s.io", Resource: "awsmachinepools", Kind: "AWSMachinePool", Namespaced: true, Status: true}, // of which there is none
 	{Group: "infrastructure.cluster.x-k8s.io", Resource: "awsidentities", Kind: "AWSIdentity"},
 }
 
@@ -48,6 +49,7 @@ func kind(resource string, side phases.Side) phases.Kind {
 func scoped(side phases.Side) phases.Kind { return kind("awsidentities", side) }
 
 var (
+	boxes         = phases.Kind{Group: "team.example", Resource: "boxes", Kind: "Box", Versions: []string{"v1"}, Namespaced: true}
 	secrets       = phases.Kind{Resource: "secrets", Kind: "Secret", Versions: []string{"v1"}, Namespaced: true}
 	controlPlanes = phases.Kind{Group: "hypershift.openshift.io", Resource: "hostedcontrolplanes", Kind: "HostedControlPlane", Versions: []string{"v1beta1"}, Namespaced: true}
 )

@@ -114,6 +114,9 @@ func (w *World) ToldTexts(reason string) []string {
 // ManySecrets has there be more Secrets that Machines own than can be moved, or not any more.
 func (w *World) ManySecrets(are bool) { w.server.many = are }
 
+// UnanswerBoxes has the list of objects of another party end with an error, until that is nil.
+func (w *World) UnanswerBoxes(err error) { w.server.unanswered = err }
+
 // Got counts reads of one HostedCluster by the machine.
 func (w *World) Got() int { return w.server.got }
 

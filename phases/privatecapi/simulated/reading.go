@@ -71,12 +71,15 @@ func (s *server) List(_ context.Context, k phases.Kind, namespace, selector stri
 }
 
 // Dependents are the objects of other groups that have owners.
-func (s *server) Dependents(_ context.Context, namespace string) ([]phases.Dependent, error) {
+func (s *server) Dependents(_ context.Context, namespace string, needed phases.Needed) ([]phases.Dependent, error) {
 	if s.down {
 		return nil, s.unavailable()
 	}
-	if s.many {
+	if s.many && needed.Kind(secrets) {
 		return nil, fmt.Errorf("listing secrets: %w", &phases.TooManyError{Kind: secrets, Most: 20_000})
+	}
+	if s.unanswered != nil && needed.Kind(boxes) {
+		return nil, fmt.Errorf("listing %s: %w", boxes.Resource, s.unanswered)
 	}
 	var found []phases.Dependent
 	for _, at := range s.sorted() {

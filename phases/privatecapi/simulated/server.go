@@ -55,6 +55,8 @@ type server struct {
 	unpoliced bool
 	// got counts reads of one HostedCluster.
 	got int
+	// unanswered is the error that listing objects of another party ends with, to none of which anything of Cluster API is an owner.
+	unanswered error
 	// many has there be more Secrets than can be moved.
 	many bool
 	// forbidden is what components may not do, such as "create machines.cluster.x-k8s.io".

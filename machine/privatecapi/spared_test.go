@@ -1,0 +1,69 @@
+package privatecapi_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	guards "github.com/capstan-capi/capstan/guards/privatecapi"
+	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/privatecapi/simulated"
+)
+
+// unran are the states on the way in which the target has never run.
+var unran = undoable[:slices.Index(undoable, guards.Unpausing)]
+
+// isUndone has something become unseen in a state, and sees the move undone without anybody's help.
+func isUndone(t *testing.T, state machine.State, blind func(p *play, err error)) {
+	t.Helper()
+	t.Parallel()
+	p, key := waits(t)
+	was := p.picture(key)
+	p.begin(key)
+	p.until(string(state), 20*time.Minute, p.reaches(key, state))
+	blind(p, simulated.Unlistable()["meets errors inside"])
+	p.each = func(_ machine.Key, outcome machine.Outcome) {
+		if strings.HasSuffix(string(outcome.State), "Blocked") {
+			t.Fatalf("it has come to %s", outcome.State)
+		}
+	}
+	p.until("free", time.Hour, func() bool {
+		p.Pass(5 * time.Second)
+		return len(p.Locked()) == 0
+	})
+	blind(p, nil)
+	p.until("failed", time.Hour, p.rests(key, guards.Failed))
+	p.isBack(key, was, guards.Reason(p.Annotations(key)[guards.FailedAnnotation]))
+}
+
+func TestMigration_is_undone_while_a_kind_cannot_be_listed_of_which_there_is_nothing(t *testing.T) {
+	for _, state := range unran {
+		t.Run(string(state), func(t *testing.T) {
+			isUndone(t, state, func(p *play, err error) { p.Unlist("awsmachinepools", err) })
+		})
+	}
+}
+
+func TestMigration_is_undone_while_a_kind_cannot_be_listed_and_nothing_was_copied(t *testing.T) {
+	for _, state := range []machine.State{guards.Pausing, guards.Draining, guards.Snapshotting} {
+		t.Run(string(state), func(t *testing.T) {
+			isUndone(t, state, func(p *play, err error) { p.Unlist("machines", err) })
+		})
+	}
+}
+
+func TestMigration_is_undone_while_objects_of_others_cannot_be_listed_which_belong_to_nothing_of_Cluster_API(t *testing.T) {
+	for _, state := range unran {
+		t.Run(string(state), func(t *testing.T) {
+			isUndone(t, state, func(p *play, err error) {
+				p.UnanswerBoxes(err)
+				if err != nil && state != guards.Rewiring { // which asks for them itself
+					p.Unlist("awsmachinepools", err)
+				} else {
+					p.Unlist("awsmachinepools", nil)
+				}
+			})
+		})
+	}
+}
