@@ -32,7 +32,7 @@ var (
 	restartRequests = figureName{what: "requests of a restart"}
 	restartWrites   = figureName{what: "writes of a restart"}
 	restartTime     = figureName{what: "every guest is asked again after", unit: " s", clock: true}
-	guestStep       = figureName{what: "time of the processor of a step", unit: " ms"}
+	guestStep       = figureName{what: "time of the processor of a step", unit: " ms", processor: true}
 	guestPolls      = figureName{what: "polls a minute of a guest at rest"}
 )
 
@@ -113,6 +113,8 @@ func (g *guests) install(ctx context.Context, number int, one *sample) error {
 	began := time.Now()
 	for i := range number {
 		asked := g.Ask(guestKey(i), guestReplicas, image, "")
+		// As every cluster does, it tells the image that it has.
+		asked.DevCluster.SetAnnotations(map[string]string{capiworld.HoldAnnotation: "", capiworld.ReleaseAnnotation: release + " " + image})
 		g.asked = append(g.asked, asked)
 		if err := g.CreateNamespace(ctx, asked.Key.Namespace); err != nil {
 			return err

@@ -22,9 +22,9 @@ import (
 // guestSteps is how many passes with nothing to do are made to measure one.
 const guestSteps = 400
 
-// rest counts what is asked while nothing happens.
+// rest counts what is asked while nothing happens, once the flight recorder has written its last.
 func (g *guests) rest(ctx context.Context, _ int, one *sample) error {
-	if err := wait(ctx, aftermath); err != nil {
+	if err := wait(ctx, restAfter+aftermath); err != nil {
 		return err
 	}
 	mark, err := g.Cluster.Mark(ctx)

@@ -77,6 +77,9 @@ type guest struct {
 	stop context.CancelFunc
 	wake chan struct{}
 
+	// reading is held while the kubeconfig is read, so that of a pass and a question at the same time one reads it.
+	reading sync.Mutex
+
 	mu   sync.Mutex
 	want wanted
 	seen sight
