@@ -60,6 +60,8 @@ type guests struct {
 	*capiworld.World
 	bench *bench
 	asked []*capiworld.Asked
+	// idle is which part of the time the provider keeps a processor busy at rest.
+	idle float64
 }
 
 // installingGuests measures all of it on one management plane, once, and the floor on another: a hundred machines of guests say as much
