@@ -40,17 +40,21 @@ var (
 func guestScenarios() []scenario {
 	var all []scenario
 	for _, number := range []int{5, 50} {
-		all = append(all, scenario{
+		one := scenario{
 			fmt.Sprintf("openshift-%d", number),
 			fmt.Sprintf("%d clusters of %d control-plane machines in memory are asked for at once; then they rest, and the provider starts anew; "+
 				"seconds and ratio without the %.0f s in which all has to be well", number, guestReplicas, bootedWell.Seconds()),
 			[]target{
-				below(guestsTime, 360), ratio(1.5), atMost(guestRequests, 160), atMost(guestWrites, 95), atMost(guestProcessor, 1.5), rss(160),
+				below(guestsTime, 360), atMost(guestRequests, 160), atMost(guestWrites, 95), atMost(guestProcessor, 1.5), rss(160),
 				atMost(restRequests, 0), atMost(guestPolls, 1), atMost(restartRequests, 80), atMost(restartWrites, 0), below(restartTime, 5),
 				atMost(guestStep, 2),
 			},
 			installingGuests(number),
-		})
+		}
+		if number == 50 { // what takes as long however many there are hides the rest in a few
+			one.targets = append(one.targets, ratio(1.5))
+		}
+		all = append(all, one)
 	}
 	return all
 }
