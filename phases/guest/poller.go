@@ -20,10 +20,10 @@ import (
 const (
 	// installing is how often a guest is asked that is being installed or changed.
 	installing = 5 * time.Second
-	// following is how often a guest is asked that is being installed or changed, for as long as lively after it has said something
-	// else than before: what has begun to move goes on.
+	// following is how often a guest is asked that is being installed or changed and moves.
 	following = time.Second
-	lively    = 10 * time.Second
+	// lively is for how long a guest counts as one that moves after it has said something else than before.
+	lively = 10 * time.Second
 	// resting is how often a guest is asked that is at rest.
 	resting = time.Minute
 	// jitter is by which part of that each time is longer, at most, so that guests are not asked all at once.
