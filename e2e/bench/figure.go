@@ -9,6 +9,8 @@ type figureName struct {
 	least bool
 	// clock says that it is a time by the clock, which is compared with its target on the machine of reference.
 	clock bool
+	// processor says the same of a time of the processor.
+	processor bool
 }
 
 // atMost and atLeast make targets of figures.
@@ -21,6 +23,9 @@ func (f figureName) target(limit float64, below bool) target {
 		value, known := one.figures[f]
 		if f.clock {
 			value /= or1(one.pace.clock)
+		}
+		if f.processor {
+			value /= or1(one.pace.processor)
 		}
 		return value, known
 	}}

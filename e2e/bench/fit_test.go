@@ -97,7 +97,8 @@ func TestFiguresOf_several_runs_are_medians_and_of_two_the_worse(t *testing.T) {
 func TestTargets_of_figures_are_limits_from_above_or_below(t *testing.T) {
 	late := figureName{what: "late", unit: " ms", clock: true}
 	fast := figureName{what: "fast", least: true}
-	of := result{figures: map[figureName]float64{late: 2, fast: 0.7}, pace: pace{clock: 2}}
+	dear := figureName{what: "dear", unit: " ms", processor: true}
+	of := result{figures: map[figureName]float64{late: 2, fast: 0.7, dear: 3}, pace: pace{clock: 2, processor: 3}}
 	for _, c := range []struct {
 		is   target
 		met  bool
@@ -106,6 +107,8 @@ func TestTargets_of_figures_are_limits_from_above_or_below(t *testing.T) {
 		{atMost(late, 1), true, "late <= 1 ms"},
 		{below(late, 1), false, "late < 1 ms"},
 		{atMost(late, 0.9), false, "late <= 0.9 ms"},
+		{atMost(dear, 1), true, "dear <= 1 ms"},
+		{atMost(dear, 0.9), false, "dear <= 0.9 ms"},
 		{atLeast(fast, 0.7), true, "fast >= 0.7"},
 		{atLeast(fast, 0.71), false, "fast >= 0.71"},
 	} {

@@ -32,7 +32,7 @@ var (
 	restartRequests = figureName{what: "requests of a restart"}
 	restartWrites   = figureName{what: "writes of a restart"}
 	restartTime     = figureName{what: "every guest is asked again after", unit: " s", clock: true}
-	guestStep       = figureName{what: "time of the processor of a step", unit: " ms"}
+	guestStep       = figureName{what: "time of the processor of a step", unit: " ms", processor: true}
 	guestPolls      = figureName{what: "polls a minute of a guest at rest"}
 )
 
@@ -40,17 +40,21 @@ var (
 func guestScenarios() []scenario {
 	var all []scenario
 	for _, number := range []int{5, 50} {
-		all = append(all, scenario{
+		one := scenario{
 			fmt.Sprintf("openshift-%d", number),
 			fmt.Sprintf("%d clusters of %d control-plane machines in memory are asked for at once; then they rest, and the provider starts anew; "+
 				"seconds and ratio without the %.0f s in which all has to be well", number, guestReplicas, bootedWell.Seconds()),
 			[]target{
-				below(guestsTime, 360), ratio(1.5), atMost(guestRequests, 160), atMost(guestWrites, 95), atMost(guestProcessor, 1.5), rss(160),
+				below(guestsTime, 360), atMost(guestRequests, 160), atMost(guestWrites, 95), atMost(guestProcessor, 1.5), rss(160),
 				atMost(restRequests, 0), atMost(guestPolls, 1), atMost(restartRequests, 80), atMost(restartWrites, 0), below(restartTime, 5),
 				atMost(guestStep, 2),
 			},
 			installingGuests(number),
-		})
+		}
+		if number == 50 { // what takes as long however many there are hides the rest in a few
+			one.targets = append(one.targets, ratio(1.5))
+		}
+		all = append(all, one)
 	}
 	return all
 }
@@ -60,6 +64,8 @@ type guests struct {
 	*capiworld.World
 	bench *bench
 	asked []*capiworld.Asked
+	// idle is which part of the time the provider keeps a processor busy at rest.
+	idle float64
 }
 
 // installingGuests measures all of it on one management plane, once, and the floor on another: a hundred machines of guests say as much
@@ -113,6 +119,8 @@ func (g *guests) install(ctx context.Context, number int, one *sample) error {
 	began := time.Now()
 	for i := range number {
 		asked := g.Ask(guestKey(i), guestReplicas, image, "")
+		// As every cluster does, it tells the image that it has.
+		asked.DevCluster.SetAnnotations(map[string]string{capiworld.HoldAnnotation: "", capiworld.ReleaseAnnotation: release + " " + image})
 		g.asked = append(g.asked, asked)
 		if err := g.CreateNamespace(ctx, asked.Key.Namespace); err != nil {
 			return err

@@ -22,9 +22,9 @@ import (
 // guestSteps is how many passes with nothing to do are made to measure one.
 const guestSteps = 400
 
-// rest counts what is asked while nothing happens.
+// rest counts what is asked while nothing happens, once the flight recorder has written its last.
 func (g *guests) rest(ctx context.Context, _ int, one *sample) error {
-	if err := wait(ctx, aftermath); err != nil {
+	if err := wait(ctx, restAfter+aftermath); err != nil {
 		return err
 	}
 	mark, err := g.Cluster.Mark(ctx)
@@ -35,10 +35,21 @@ func (g *guests) rest(ctx context.Context, _ int, one *sample) error {
 	if err != nil {
 		return err
 	}
+	pid := g.Manager(capiworld.Provider).PID()
+	used, err := processorSeconds(pid)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
 	g.bench.say("resting for %s", restFor)
 	if err := wait(ctx, restFor); err != nil {
 		return err
 	}
+	rested, err := processorSeconds(pid)
+	if err != nil {
+		return err
+	}
+	g.idle = (rested - used) / time.Since(began).Seconds()
 	after, err := g.probes(ctx)
 	if err != nil {
 		return err
@@ -96,13 +107,14 @@ func (g *guests) probes(ctx context.Context) ([]int, error) {
 }
 
 // step measures a pass in which nothing is to be done: an annotation of a control plane is changed, which means nothing to the provider.
-// The watch event that has the pass made is included.
+// The watch event that has the pass made is included, and what the provider does at rest is not.
 func (g *guests) step(ctx context.Context, _ int, one *sample) error {
 	pid := g.Manager(capiworld.Provider).PID()
 	before, err := processorSeconds(pid)
 	if err != nil {
 		return err
 	}
+	began := time.Now()
 	for i := range guestSteps {
 		object := g.asked[i%len(g.asked)].ControlPlane.DeepCopy()
 		patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"annotations":{"bench.capstan.io/step":"%d"}}}`, i))
@@ -117,8 +129,9 @@ func (g *guests) step(ctx context.Context, _ int, one *sample) error {
 	if err != nil {
 		return err
 	}
-	one.figures[guestStep] = (after - before) / guestSteps * 1000
-	g.bench.say("a step takes %.2f ms of the processor", one.figures[guestStep])
+	rest := g.idle * time.Since(began).Seconds()
+	one.figures[guestStep] = (after - before - rest) / guestSteps * 1000
+	g.bench.say("a step takes %.2f ms of the processor, and to rest as long %.2f s", one.figures[guestStep], rest)
 	return nil
 }
 

@@ -52,6 +52,8 @@ func (p *Poller) readKubeconfig(ctx context.Context, g *guest, cluster client.Ob
 		return kubeconfig{}, false, fmt.Errorf("looking for Secret %s: %w", key.Name, err)
 	}
 	version := string(is.UID) + ":" + is.ResourceVersion
+	g.reading.Lock()
+	defer g.reading.Unlock()
 	g.mu.Lock()
 	found = g.kubeconfig
 	g.mu.Unlock()

@@ -2,6 +2,7 @@ package guest
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -256,4 +257,22 @@ func TestPoller_outlives_a_fault_of_its_own(t *testing.T) {
 	if found := w.unbroken(t.Context(), nil, wanted{cluster: client.ObjectKey{Namespace: key.Namespace, Name: "c"}}); !strings.Contains(found.problem, "a fault of this program") {
 		t.Errorf("it has seen %+v", found)
 	}
+
+func TestPoller_reads_a_kubeconfig_once_for_whoever_asks_at_the_same_time(t *testing.T) {
+	w := connected(t)
+	seen, _ := w.see()
+	seen.guest.mu.Lock()
+	seen.guest.use(kubeconfig{}, nil)
+	seen.guest.mu.Unlock()
+	w.read = nil
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			if _, there, err := w.readKubeconfig(t.Context(), seen.guest, client.ObjectKey{Namespace: key.Namespace, Name: "c"}); err != nil || !there {
+				t.Errorf("it is there: %t, %v", there, err)
+			}
+		})
+	}
+	group.Wait()
+	equal(t, "the requests", w.read, []string{"get c-kubeconfig"})
 }

@@ -21,9 +21,10 @@ import (
 const (
 	// installing is how often a guest is asked that is being installed or changed.
 	installing = 5 * time.Second
-	// following is after how long a guest is asked again that is being installed or changed, and has said something else than before:
-	// what has begun to move goes on.
+	// following is how often a guest is asked that is being installed or changed and moves.
 	following = time.Second
+	// lively is for how long a guest counts as one that moves after it has said something else than before.
+	lively = 10 * time.Second
 	// resting is how often a guest is asked that is at rest.
 	resting = time.Minute
 	// jitter is by which part of that each time is longer, at most, so that guests are not asked all at once.
@@ -77,6 +78,9 @@ type guest struct {
 	// stop is nil until it is asked.
 	stop context.CancelFunc
 	wake chan struct{}
+
+	// reading is held while the kubeconfig is read, so that of a pass and a question at the same time one reads it.
+	reading sync.Mutex
 
 	mu   sync.Mutex
 	want wanted
@@ -182,10 +186,12 @@ func (p *Poller) of(plane *v1alpha1.OpenShiftControlPlane, want wanted) *guest {
 // follow asks a guest until its context ends.
 func (p *Poller) follow(ctx context.Context, g *guest) {
 	defer g.hangUp()
-	for ctx.Err() == nil {
-		news := p.ask(ctx, g)
+	for moved := p.clock.Now(); ctx.Err() == nil; {
+		if p.ask(ctx, g) {
+			moved = p.clock.Now()
+		}
 		pause := g.pace()
-		if news && pause == installing {
+		if pause == installing && p.clock.Since(moved) < lively {
 			pause = following
 		}
 		timer := p.clock.NewTimer(wait.Jitter(pause, jitter))
