@@ -9,7 +9,7 @@ import (
 )
 
 func TestTable(t *testing.T) {
-	machinetest.Check(t, table.Table, "../../docs/state-diagrams/clusterapi.md", 7)
+	machinetest.Check(t, table.Table, "../../docs/state-diagrams/clusterapi.md", 10)
 	machinetest.Shown(t, table.Table, "../../README.md")
 }
 
