@@ -40,7 +40,7 @@ type kubelet struct {
 	failed []error
 }
 
-// token is what a pod's volume has for a client within.
+// Names of files that a kubelet writes into the volumes of a pod.
 const (
 	tokenFile = "token"
 	dataLink  = "..data"
@@ -123,7 +123,7 @@ func (k *kubelet) run(ctx context.Context, pod *corev1.Pod) error {
 	for i, of := range pod.Spec.Containers {
 		running.Go(func() {
 			code := int32(0)
-			if err := k.start(ctx, pod, of, mounts); err != nil {
+			if err := k.start(ctx, of, mounts); err != nil {
 				code = 1
 				GinkgoWriter.Printf("container %s of pod %s: %s\n", of.Name, pod.Name, err)
 			}
@@ -153,7 +153,7 @@ func (k *kubelet) store(ctx context.Context, pod *corev1.Pod, phase corev1.PodPh
 }
 
 // start runs one container to its end. Every folder that it mounts has another name here, in all that it is told.
-func (k *kubelet) start(ctx context.Context, pod *corev1.Pod, of corev1.Container, mounts map[string]string) error {
+func (k *kubelet) start(ctx context.Context, of corev1.Container, mounts map[string]string) error {
 	var names []string
 	for _, mount := range of.VolumeMounts {
 		names = append(names, mount.MountPath, mounts[mount.Name])

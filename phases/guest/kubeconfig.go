@@ -170,7 +170,7 @@ func (s *Seen) KeepKubeconfig(ctx context.Context) (did string, err error) {
 // isDue says that a kubeconfig of ours has to be made anew, whatever the guest says of it.
 func (s *Seen) isDue(found kubeconfig) bool {
 	return found.wrong != "" || found.notAfter.IsZero() || found.server != s.server() ||
-		found.notAfter.Sub(s.p.clock.Now()) < certs.DefaultCertDuration/2
+		found.notAfter.Sub(s.p.now()) < certs.DefaultCertDuration/2
 }
 
 func (s *Seen) server() string {

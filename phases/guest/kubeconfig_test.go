@@ -65,6 +65,14 @@ func TestKubeconfig_is_renewed_at_half_of_its_life_and_not_before(t *testing.T) 
 	}
 }
 
+func TestKubeconfig_is_as_old_as_the_time_says_and_not_the_clock_that_never_goes_back(t *testing.T) {
+	w := connected(t)
+	w.now = func() time.Time { return w.clock.Now().Add(certs.DefaultCertDuration/2 + time.Hour) }
+	if did, err := w.keep(t); did != "stored Secret c-kubeconfig" || err != nil {
+		t.Errorf("it did %q, %v", did, err)
+	}
+}
+
 func TestKubeconfig_of_ours_that_was_spoilt_or_leads_elsewhere_is_made_anew(t *testing.T) {
 	for name, change := range map[string]func(*corev1.Secret){
 		"no kubeconfig": func(s *corev1.Secret) { s.Data["value"] = []byte("hunter2: [") },

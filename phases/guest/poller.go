@@ -50,7 +50,9 @@ type Options struct {
 	Changed func(client.ObjectKey)
 	// Probed is called after each probe of a guest's API, with how long the answer took.
 	Probed func(key client.ObjectKey, took time.Duration, answered bool)
-	Clock  clock.WithTicker
+	// Clock never goes back. Now tells the time, by which certificates end, and is that of Clock where it is nil.
+	Clock clock.WithTicker
+	Now   func() time.Time
 }
 
 // Poller asks guests. It asks none before it is started.
@@ -62,6 +64,7 @@ type Poller struct {
 	changed  func(client.ObjectKey)
 	probed   func(client.ObjectKey, time.Duration, bool)
 	clock    clock.WithTicker
+	now      func() time.Time
 	slots    chan struct{}
 
 	// arrived says that there are guests that are not asked yet.
@@ -108,7 +111,7 @@ type ofMachine struct{ machine, node, providerID string }
 // New makes a poller. c reads Machines and the metadata of Secrets from a cache; live reads from the API server itself.
 func New(c client.Client, live client.Reader, releases Releases, o Options) *Poller {
 	p := &Poller{
-		client: c, live: live, releases: releases, changed: o.Changed, probed: o.Probed, clock: o.Clock,
+		client: c, live: live, releases: releases, changed: o.Changed, probed: o.Probed, clock: o.Clock, now: o.Now,
 		slots: make(chan struct{}, atOnce), arrived: make(chan struct{}, 1), guests: map[client.ObjectKey]*guest{},
 	}
 	if p.changed == nil {
@@ -119,6 +122,9 @@ func New(c client.Client, live client.Reader, releases Releases, o Options) *Pol
 	}
 	if p.clock == nil {
 		p.clock = clock.RealClock{}
+	}
+	if p.now == nil {
+		p.now = p.clock.Now
 	}
 	return p
 }

@@ -57,7 +57,7 @@ func New(o Options) *Phases {
 	resolver.CollectImage = o.Image
 	return &Phases{
 		Reader: o.Client, Inputs: resolver, Machines: machines.New(o.Client, o.Live, o.Now), Now: o.Now,
-		Guests: guest.New(o.Client, o.Live, resolver, guest.Options{Changed: o.Changed, Probed: o.Probed, Clock: o.Clock}),
+		Guests: guest.New(o.Client, o.Live, resolver, guest.Options{Changed: o.Changed, Probed: o.Probed, Clock: o.Clock, Now: o.Now}),
 	}
 }
 
