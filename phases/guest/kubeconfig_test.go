@@ -265,6 +265,7 @@ func TestPoller_outlives_a_fault_of_its_own(t *testing.T) {
 	if found := w.unbroken(t.Context(), nil, wanted{cluster: client.ObjectKey{Namespace: key.Namespace, Name: "c"}}); !strings.Contains(found.problem, "a fault of this program") {
 		t.Errorf("it has seen %+v", found)
 	}
+}
 
 func TestPoller_reads_a_kubeconfig_once_for_whoever_asks_at_the_same_time(t *testing.T) {
 	w := connected(t)
