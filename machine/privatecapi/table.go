@@ -258,7 +258,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 
 		// What leads off the way.
 		{
-			On: "StageDiffers", From: everyWay, To: guards.Classifying, Urgent: true, If: machine.Not(guards.StageFits),
+			On: "StageDiffers", From: everyWay, To: guards.Classifying, Urgent: true, If: guards.StageIsKnownToDiffer,
 			Doc: "The stage is not one that allows this state, lock or fence was taken away, the source was let go, or it is no more the turn of a HostedCluster that is not locked yet.",
 		},
 		{
