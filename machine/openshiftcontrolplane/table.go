@@ -135,7 +135,7 @@ var found = []move{
 		"Nothing is decided yet."),
 	step("ClearingFound", guards.Locating, guards.Clearing,
 		machine.All(guards.OwnerIsSet, machine.Not(guards.IsFinished), machine.Not(guards.RemovalIsOver)),
-		"An attempt is being cleared away, which was interrupted."),
+		"The mark says that an attempt is being cleared away, which was interrupted."),
 	step("FrozenFound", guards.Locating, guards.GeneratingIgnition,
 		machine.All(guards.OwnerIsSet, guards.InputsAreFrozen, machine.Not(guards.IsInitialized), machine.Not(guards.IsFinished), guards.RemovalIsOver),
 		"The inputs are frozen, and the guest's API has not answered yet."),

@@ -129,8 +129,8 @@ func (s *Seen) seeKubeconfig(ctx context.Context) error {
 }
 
 // KeepKubeconfig makes the kubeconfig where there is none, renews it at half of its life, and makes one of ours anew that cannot be
-// used, or that the guest refuses and the authority has not issued. One that is somebody else's is left as it is, and so is ours where the
-// authority's key is not there. One that the guest takes is not replaced by one of another authority.
+// used, or that the guest has refused for long and the authority has not issued. One that is somebody else's is left as it is, and so is ours
+// where the authority's key is not there. One of another authority that may work still is not replaced: it may be the only way in.
 func (s *Seen) KeepKubeconfig(ctx context.Context) (did string, err error) {
 	if s.unread != nil || s.guest == nil {
 		return "", s.unread
@@ -149,11 +149,11 @@ func (s *Seen) KeepKubeconfig(ctx context.Context) (did string, err error) {
 		return "", err
 	}
 	name := kubeconfigKey(key).Name
-	issued := there && by.hasIssued(found)
+	issued, isLost := there && by.hasIssued(found), s.isLost(found)
 	switch {
-	case !isDue && issued: // what the guest refuses is none of its making
+	case !isDue && (issued || !isLost): // what the guest refuses is none of its making, or a passing fault
 		return "", nil
-	case there && !issued && s.sight.api && found.server == s.server():
+	case there && !issued && !isLost:
 		return "", fmt.Errorf("renewing Secret %s: Secret %s is another authority than the one that the guest trusts; put that one back", name, by.name)
 	}
 	made, err := by.kubeconfig(s.look.Cluster.Name, s.server())
@@ -165,6 +165,12 @@ func (s *Seen) KeepKubeconfig(ctx context.Context) (did string, err error) {
 	}
 	s.guest.ask()
 	return "stored Secret " + name, nil
+}
+
+// isLost says that a kubeconfig leads nowhere any more: it cannot be used, has ended, or the guest has refused it for as long as it has
+// been silent.
+func (s *Seen) isLost(found kubeconfig) bool {
+	return found.wrong != "" || found.server != s.server() || found.notAfter.Before(s.p.now()) || s.sight.refused && s.sight.silent
 }
 
 // isDue says that a kubeconfig of ours has to be made anew, whatever the guest says of it.

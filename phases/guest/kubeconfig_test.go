@@ -208,6 +208,11 @@ func TestKubeconfig_of_ours_with_what_the_authority_has_not_issued_is_made_anew_
 		if facts := w.ask(); facts.Guest.API {
 			t.Fatalf("%s: the guest takes it", name)
 		}
+		if did, err := w.keep(t); did != "" || err != nil {
+			t.Errorf("%s: at once it did %q (%v)", name, did, err)
+		}
+		w.clock.Step(silence)
+		w.ask()
 		if did, err := w.keep(t); did == "" || err != nil {
 			t.Errorf("%s: it did nothing (%v)", name, err)
 		}
@@ -243,6 +248,11 @@ func TestKubeconfig_that_works_is_not_replaced_by_one_of_another_authority(t *te
 	}
 	if facts := w.ask(); !facts.Guest.API {
 		t.Errorf("the guest is lost: %s", facts.Guest.APIProblem)
+	}
+	// Another process has not asked the guest yet, and one that is away has said nothing.
+	w.Forget(key)
+	if did, err := w.keep(t); did != "" || err == nil || w.kubeconfig().ResourceVersion != before {
+		t.Errorf("another process did %q (%v)", did, err)
 	}
 }
 

@@ -68,13 +68,16 @@ func (s *Seen) KeepStubs(ctx context.Context) (machine.Result, error) {
 	if s.unread != nil {
 		return machine.Result{}, s.unread
 	}
-	for role, found := range s.stubs {
-		if found.wrong == "" {
+	for _, role := range []payload.Role{payload.Master, payload.Worker} {
+		if s.stubs[role].wrong == "" {
 			continue
 		}
 		config, annotations, err := s.stub(ctx, role)
-		if err != nil || config == nil {
+		if err != nil {
 			return machine.Result{}, err
+		}
+		if config == nil {
+			continue
 		}
 		data, err := s.delivered(config)
 		if err != nil {

@@ -59,8 +59,8 @@ func (s *Seen) addresses(one *clusterv1.Machine) (all map[netip.Addr]bool, insid
 }
 
 // isOutOfEtcd says that etcd has no member on a Machine: it lists none of its addresses, and one of them is such as a member has, or all
-// that it lists are other Machines'. What has never been a Node has no member. While nobody knows, it may have one; a list that is empty
-// or cannot be read says nothing.
+// that it lists are other Machines'. While nobody knows, it may have one, also where it has never been a Node: Cluster API may not have found
+// that. A list that is empty or cannot be read says nothing.
 func (s *Seen) isOutOfEtcd(one *clusterv1.Machine) bool {
 	if !s.guest.Known || !s.guest.Etcd.Known || len(s.guest.Etcd.Endpoints) == 0 {
 		return false
@@ -84,10 +84,5 @@ func (s *Seen) isOutOfEtcd(one *clusterv1.Machine) bool {
 		}
 		allOthers = allOthers && others[at]
 	}
-	return inside || allOthers || s.hasNoNode(one)
-}
-
-// hasNoNode says that a Machine has never been a Node, as far as Cluster API and the guest tell.
-func (s *Seen) hasNoNode(one *clusterv1.Machine) bool {
-	return !one.Status.NodeRef.IsDefined() && s.node(one) == nil
+	return inside || allOthers
 }

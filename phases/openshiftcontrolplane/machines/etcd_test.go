@@ -82,7 +82,8 @@ func TestScaleMachines_hold_a_Machine_whose_member_of_etcd_only_its_Node_tells(t
 		"nobody knows an address":               {nil, []string{}, true, []string{"10.0.0.1"}, true},
 		"the Node is gone":                      {nil, nil, true, []string{"10.0.0.1"}, true},
 		"a name is no address":                  {clusterv1.MachineAddresses{{Type: clusterv1.MachineHostName, Address: name}}, nil, true, []string{"10.0.0.1"}, true},
-		"it has never been a Node":              {nil, nil, false, []string{"10.0.0.1"}, false},
+		"no Node is known, nor whose is listed": {nil, nil, false, []string{ipOf("a-0"), "10.0.0.1"}, true},
+		"it has never been a Node":              {nil, nil, false, []string{ipOf("a-0"), ipOf("a-1")}, false},
 		"the Machine is listed, not its Node":   {outside("10.0.0.9"), []string{"10.0.0.3"}, true, []string{"10.0.0.9"}, true},
 	} {
 		w := installed(t, 3, managed)
