@@ -67,3 +67,24 @@ func TestMigration_is_undone_while_objects_of_others_cannot_be_listed_which_belo
 		})
 	}
 }
+
+func TestMigration_is_not_undone_by_an_old_journal_while_what_belongs_to_its_objects_cannot_be_seen(t *testing.T) {
+	p, key := waits(t)
+	was := p.picture(key)
+	p.begin(key)
+	p.until("copying", 20*time.Minute, p.reaches(key, guards.Copying))
+	putBack := p.KeepJournal(key)
+	p.until("equipping", 20*time.Minute, p.reaches(key, guards.Equipping))
+	putBack()
+	err := simulated.Unlistable()["meets errors inside"]
+	p.UnanswerBoxes(err)
+	p.Unlist("awsmachinepools", err) // which has the move undone
+	p.until("blocked", 2*time.Hour, func() bool {
+		p.Pass(5 * time.Second)
+		return p.State(key) == guards.RollbackBlocked
+	})
+	p.UnanswerBoxes(nil)
+	p.Unlist("awsmachinepools", nil)
+	p.until("failed", time.Hour, p.rests(key, guards.Failed))
+	p.isBack(key, was, guards.Reason(p.Annotations(key)[guards.FailedAnnotation]))
+}

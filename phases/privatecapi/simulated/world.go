@@ -316,6 +316,12 @@ func (w *World) LoseRecord(key machine.Key) {
 	w.Restart()
 }
 
+// KeepJournal keeps the journal of a hosted cluster as it is, to put it back in place of a later one.
+func (w *World) KeepJournal(key machine.Key) (putBack func()) {
+	kept := w.store.notes[key]
+	return func() { w.store.notes[key] = kept }
+}
+
 // ForgeRecord puts a state into the record of a hosted cluster that it is not in.
 func (w *World) ForgeRecord(key machine.Key, state machine.State) {
 	raw, err := json.Marshal(machine.Record{State: state, CameFrom: guards.Copying, LastEvent: "Forged", Since: w.clock})
