@@ -15,12 +15,9 @@ import (
 type timekeeper struct{ offsetFile string }
 
 func (k *timekeeper) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&k.offsetFile, "clock-offset-file", "", "`file` with a duration to add to the time, followed while it changes")
+	steered.AddFlag(flags, &k.offsetFile)
 }
 
 func (k *timekeeper) clocks(ctx context.Context) (wall, steady clock.WithTicker, err error) {
-	if k.offsetFile == "" {
-		return clock.RealClock{}, clock.RealClock{}, nil
-	}
 	return steered.Clocks(k.offsetFile, ctx.Done())
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 
 	"github.com/spf13/pflag"
-	"k8s.io/utils/clock"
 
 	"github.com/capstan-capi/capstan/cmd/capstan/steered"
 )
@@ -15,13 +14,10 @@ import (
 type timekeeper struct{ offsetFile string }
 
 func (k *timekeeper) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&k.offsetFile, "clock-offset-file", "", "`file` with a duration to add to the time, followed while it changes")
+	steered.AddFlag(flags, &k.offsetFile)
 }
 
 func (k *timekeeper) clocks(ctx context.Context) (clocks, error) {
-	if k.offsetFile == "" {
-		return clocks{wall: clock.RealClock{}, steady: clock.RealClock{}}, nil
-	}
 	wall, steady, err := steered.Clocks(k.offsetFile, ctx.Done())
 	return clocks{wall: wall, steady: steady}, err
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spf13/pflag"
 	"k8s.io/utils/clock"
 )
 
@@ -27,9 +28,17 @@ type steering struct {
 	jumped chan struct{}
 }
 
+// AddFlag adds the flag that names the file.
+func AddFlag(flags *pflag.FlagSet, file *string) {
+	flags.StringVar(file, "clock-offset-file", "", "`file` with a duration to add to the time, followed while it changes")
+}
+
 // Clocks follow a file until stop is closed; it must hold a duration such as 5m10s. The wall clock may be set back, the
-// steady one only moves forward. Their timers agree.
+// steady one only moves forward. Their timers agree. Without a file both are the real time.
 func Clocks(file string, stop <-chan struct{}) (wall, steady clock.WithTicker, err error) {
+	if file == "" {
+		return clock.RealClock{}, clock.RealClock{}, nil
+	}
 	offset, err := readOffset(file)
 	if err != nil {
 		return nil, nil, err
