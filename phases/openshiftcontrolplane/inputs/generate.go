@@ -36,7 +36,7 @@ func (s *Seen) GenerateIgnition(ctx context.Context) (machine.Result, error) {
 	}
 	// What is written is bound to these versions, which were there before it was asked whether anything may be made: another process
 	// may have gone on meanwhile.
-	was, err := s.held(ctx)
+	was, err := s.held(ctx, s.keptNames()...)
 	if err != nil {
 		return machine.Result{}, err
 	}

@@ -55,13 +55,18 @@ func (h held) annotation(name, key string) string {
 	return ""
 }
 
-// held reads what is kept of a payload. One of somebody else is a conflict.
-func (s *Seen) held(ctx context.Context) (held, error) {
-	all := held{}
+// keptNames are those of the Secrets in which a payload is kept, and what it was sealed with.
+func (s *Seen) keptNames() []string {
 	names := []string{payload.KeysName(s.look.Plane.Name)}
 	for _, role := range payload.Roles {
 		names = append(names, payload.SecretName(s.look.Plane.Name, role))
 	}
+	return names
+}
+
+// held reads Secrets of ours. One of somebody else is a conflict.
+func (s *Seen) held(ctx context.Context, names ...string) (held, error) {
+	all := held{}
 	for _, name := range names {
 		is := &corev1.Secret{}
 		if found, err := s.ours(ctx, name, is); err != nil {

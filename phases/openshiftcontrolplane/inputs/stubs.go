@@ -21,16 +21,19 @@ import (
 	"github.com/capstan-capi/capstan/phases/payload/keys"
 )
 
-// twins are the roles whose machines may be made as long as there is a cluster, and the other one of each: both configs point at the
+// stubRoles are those whose machines may be made as long as there is a cluster, and twins the other one of each: both configs point at the
 // machine-config server, and differ in the role that they ask it for.
-var twins = map[payload.Role]payload.Role{payload.Master: payload.Worker, payload.Worker: payload.Master}
+var (
+	stubRoles = []payload.Role{payload.Master, payload.Worker}
+	twins     = map[payload.Role]payload.Role{payload.Master: payload.Worker, payload.Worker: payload.Master}
+)
 
 // seeStubs fills in the facts of a payload whose bootstrap is finished. What a process sees first is taken as it is, by its metadata: else
 // a restart would read them all. One that was altered before that is refused by whoever is to be started with it.
 func (s *Seen) seeStubs(ctx context.Context) error {
-	tally := guards.Tally{Known: true, Wanted: len(twins)}
+	tally := guards.Tally{Known: true, Wanted: len(stubRoles)}
 	s.stubs = map[payload.Role]judged{}
-	for _, role := range []payload.Role{payload.Master, payload.Worker} {
+	for _, role := range stubRoles {
 		found, err := s.judgeStub(ctx, role)
 		if err != nil {
 			return err
@@ -68,7 +71,7 @@ func (s *Seen) KeepStubs(ctx context.Context) (machine.Result, error) {
 	if s.unread != nil {
 		return machine.Result{}, s.unread
 	}
-	for _, role := range []payload.Role{payload.Master, payload.Worker} {
+	for _, role := range stubRoles {
 		if s.stubs[role].wrong == "" {
 			continue
 		}
@@ -85,11 +88,9 @@ func (s *Seen) KeepStubs(ctx context.Context) (machine.Result, error) {
 		}
 		annotations[v1alpha1.PayloadSumAnnotation] = payload.Sum(config)
 		name := payload.SecretName(s.look.Plane.Name, role)
-		was, is := held{}, &corev1.Secret{}
-		if found, err := s.ours(ctx, name, is); err != nil {
+		was, err := s.held(ctx, name)
+		if err != nil {
 			return machine.Result{}, err
-		} else if found {
-			was[name] = is
 		}
 		switch err := s.keep(ctx, was, name, data, annotations); {
 		case isRaced(err):
