@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-//go:generate go test . -run TestTheFlagsOfAllServersAreOnTheirPage -update
+//go:generate go test -vet=off . -run TestTheFlagsOfAllServersAreOnTheirPage -update
 
 var update = flag.Bool("update", false, "write docs/flags.md")
 

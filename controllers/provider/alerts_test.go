@@ -13,7 +13,7 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-//go:generate go test . -run TestTheAlerts -update
+//go:generate go test -vet=off . -run TestTheAlerts -update
 
 var update = flag.Bool("update", false, "write config/alerts/alerts.yaml")
 
