@@ -85,7 +85,7 @@ func (s *Seen) keepOne(ctx context.Context, one *clusterv1.Machine, d *doing) er
 	if one == s.bootstrap {
 		role = v1alpha1.BootstrapRole
 	}
-	before := one.DeepCopy()
+	before := changeable(one)
 	had := formerly(one)
 	s.settle(one, role)
 	if !equality.Semantic.DeepEqual(before.Labels, one.Labels) || !equality.Semantic.DeepEqual(before.Annotations, one.Annotations) {
@@ -110,7 +110,7 @@ func (s *Seen) tellUpToDate(ctx context.Context, one *clusterv1.Machine, d *doin
 		Type: clusterv1.MachineUpToDateCondition, Status: metav1.ConditionTrue, Reason: clusterv1.MachineUpToDateReason,
 		LastTransitionTime: metav1.NewTime(s.maker.now()), ObservedGeneration: one.Generation,
 	}
-	patch := client.MergeFromWithOptions(one.DeepCopy(), client.MergeFromWithOptimisticLock{})
+	patch := client.MergeFromWithOptions(changeable(one), client.MergeFromWithOptimisticLock{})
 	switch said := meta.FindStatusCondition(one.Status.Conditions, is.Type); {
 	case len(one.Status.Conditions) == 0:
 		return nil
@@ -144,11 +144,18 @@ func (s *Seen) unhook(ctx context.Context, one *clusterv1.Machine, d *doing) err
 	if _, has := one.Annotations[deletionHook]; !has {
 		return nil
 	}
-	before := one.DeepCopy()
+	before := changeable(one)
 	delete(one.Annotations, deletionHook)
 	delete(one.Annotations, nodeAddresses)
 	_, err := s.patch(ctx, one, before, d)
 	return err
+}
+
+// changeable has a Machine be one that may be changed, and returns it as it is.
+func changeable(one *clusterv1.Machine) (before *clusterv1.Machine) {
+	shared := *one
+	*one = *shared.DeepCopy()
+	return &shared
 }
 
 // patch writes what has changed of a Machine since it was read, unless another one has written since.
