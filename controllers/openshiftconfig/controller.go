@@ -56,7 +56,7 @@ func uid(works phases.Works) string {
 // exists says whether there is an object of a key, and has what is remembered of one go that there is not.
 func exists(c client.Reader, forget func(machine.Key)) func(context.Context, machine.Key) (bool, error) {
 	return func(ctx context.Context, key machine.Key) (bool, error) {
-		err := c.Get(ctx, house.ObjectOf(key), &v1alpha1.OpenShiftConfig{})
+		err := c.Get(ctx, house.ObjectOf(key), &v1alpha1.OpenShiftConfig{}, client.UnsafeDisableDeepCopy)
 		if client.IgnoreNotFound(err) != nil {
 			return false, fmt.Errorf("looking for OpenShiftConfig %s: %w", key, err)
 		}

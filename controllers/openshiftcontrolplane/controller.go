@@ -78,7 +78,7 @@ func uid(works phases.Works) string {
 func exists(c client.Reader, forget func(machine.Key)) func(context.Context, machine.Key) (bool, error) {
 	return func(ctx context.Context, key machine.Key) (bool, error) {
 		look := &v1alpha1.OpenShiftControlPlane{}
-		err := c.Get(ctx, house.ObjectOf(key), look)
+		err := c.Get(ctx, house.ObjectOf(key), look, client.UnsafeDisableDeepCopy)
 		if client.IgnoreNotFound(err) != nil {
 			return false, fmt.Errorf("looking for OpenShiftControlPlane %s: %w", key, err)
 		}

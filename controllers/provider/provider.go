@@ -76,7 +76,7 @@ func Calls() []machine.Call {
 // Cache keeps what is read, of one namespace or of all if that is empty. Of our own kinds it has those objects only whose label for it
 // has a value, if one is given: of others nothing is known, so that nothing is done with them.
 func Cache(config *rest.Config, namespace, watchFilter string) cache.Options {
-	o := Kinds().Cache(config)
+	o := watched(namespace == "" && watchFilter == "").Cache(config)
 	o.ReaderFailOnMissingInformer = true // else a read of any other kind would keep all of its objects
 	if namespace != "" {
 		o.DefaultNamespaces = map[string]cache.Config{namespace: {}}
@@ -91,6 +91,18 @@ func Cache(config *rest.Config, namespace, watchFilter string) cache.Options {
 		}
 	}
 	return o
+}
+
+// watched are the kinds as they are watched. Where that is not all of their objects, what watches send is read in the ordinary way: who reads it
+// directly knows of no namespace and of no label.
+func watched(wholly bool) house.Kinds {
+	kinds := Kinds()
+	if !wholly {
+		for i := range kinds {
+			kinds[i].Busy = false
+		}
+	}
+	return kinds
 }
 
 func isFiltered(object client.Object) bool {

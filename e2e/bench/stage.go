@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -249,6 +250,9 @@ func tally(all cluster.RequestList) string {
 		about := r.Verb + " " + strings.TrimSuffix(r.Resource+"/"+r.Subresource, "/")
 		if r.DryRun {
 			about += " (dry run)"
+		}
+		if r.Code == http.StatusConflict {
+			about += " (conflict)"
 		}
 		count[about]++
 		last[about] = r.Name

@@ -46,7 +46,7 @@ func (p *Poller) readKubeconfig(ctx context.Context, g *guest, cluster client.Ob
 	key := kubeconfigKey(cluster)
 	is := &metav1.PartialObjectMetadata{}
 	is.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-	if err := p.client.Get(ctx, key, is); apierrors.IsNotFound(err) {
+	if err := p.client.Get(ctx, key, is, client.UnsafeDisableDeepCopy); apierrors.IsNotFound(err) {
 		return kubeconfig{}, false, nil
 	} else if err != nil {
 		return kubeconfig{}, false, fmt.Errorf("looking for Secret %s: %w", key.Name, err)

@@ -61,7 +61,7 @@ func pace(state machine.State) time.Duration {
 func (p *Poller) machines(ctx context.Context, look phases.Look) ([]ofMachine, error) {
 	list := &clusterv1.MachineList{}
 	if err := p.client.List(ctx, list, client.InNamespace(look.Plane.Namespace),
-		client.MatchingLabels{clusterv1.ClusterNameLabel: look.Cluster.Name}, client.HasLabels{clusterv1.MachineControlPlaneLabel}); err != nil {
+		client.MatchingLabels{clusterv1.ClusterNameLabel: look.Cluster.Name}, client.HasLabels{clusterv1.MachineControlPlaneLabel}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("listing the Machines of Cluster %s: %w", look.Cluster.Name, err)
 	}
 	var all []ofMachine

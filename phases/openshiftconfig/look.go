@@ -53,8 +53,9 @@ func Read(ctx context.Context, c client.Reader, key client.ObjectKey) (Look, err
 	return look, err
 }
 
+// get reads an object that is not to be changed: of what a cache holds there is no copy.
 func get(ctx context.Context, c client.Reader, key client.ObjectKey, object client.Object) (found bool, err error) {
-	switch err := c.Get(ctx, key, object); {
+	switch err := c.Get(ctx, key, object, client.UnsafeDisableDeepCopy); {
 	case apierrors.IsNotFound(err):
 		return false, nil
 	case err != nil:

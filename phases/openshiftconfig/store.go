@@ -36,14 +36,16 @@ func NewStore(c client.Client, conditions func(Snapshot) []Condition, now func()
 
 // note changes what a status says beside record and conditions, and tells whether it has. What a machine was started with stays told.
 func note(o *v1alpha1.OpenShiftConfig, s Snapshot) (different bool) {
+	record, conditions := o.Status.Machine, o.Status.Conditions
+	o.Status.Machine, o.Status.Conditions = runtime.RawExtension{}, nil // the longest of it, and not looked at here
 	before := o.Status.DeepCopy()
-	record := o.Status.Machine
 	o.Status.StateStatus = standing.Told(s.Record)
-	o.Status.Machine = record
 	o.Status.ObservedGeneration = o.Generation
 	if s.Record.State == guards.Ready || s.Record.State == guards.Frozen {
 		yes := true
 		o.Status.DataSecretName, o.Status.Initialization.DataSecretCreated = o.Name, &yes
 	}
-	return !equality.Semantic.DeepEqual(before, &o.Status)
+	different = !equality.Semantic.DeepEqual(before, &o.Status)
+	o.Status.Machine, o.Status.Conditions = record, conditions
+	return different
 }

@@ -21,7 +21,10 @@ import (
 // the same meaning is never unset, also where an attempt is cleared away.
 const initialized = "Initialized"
 
-// Look is an OpenShiftControlPlane and the Cluster that owns it, as they were read.
+// asCached is for what is read of a cache and not changed, which needs no copy of its own.
+const asCached = client.UnsafeDisableDeepCopy
+
+// Look is an OpenShiftControlPlane and the Cluster that owns it, as they were read. They are not to be changed.
 type Look struct {
 	// Plane is nil where there is none, Cluster where none owns it, or the owner is gone.
 	Plane   *v1alpha1.OpenShiftControlPlane
@@ -32,7 +35,7 @@ type Look struct {
 func Read(ctx context.Context, c client.Reader, key client.ObjectKey) (Look, error) {
 	var look Look
 	plane := &v1alpha1.OpenShiftControlPlane{}
-	if err := c.Get(ctx, key, plane); apierrors.IsNotFound(err) {
+	if err := c.Get(ctx, key, plane, asCached); apierrors.IsNotFound(err) {
 		return look, nil
 	} else if err != nil {
 		return look, fmt.Errorf("reading OpenShiftControlPlane %s: %w", key, err)
@@ -43,7 +46,7 @@ func Read(ctx context.Context, c client.Reader, key client.ObjectKey) (Look, err
 		return look, nil
 	}
 	cluster := &clusterv1.Cluster{}
-	if err := c.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: owner.Name}, cluster); client.IgnoreNotFound(err) != nil {
+	if err := c.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: owner.Name}, cluster, asCached); client.IgnoreNotFound(err) != nil {
 		return look, fmt.Errorf("reading Cluster %s/%s: %w", key.Namespace, owner.Name, err)
 	} else if err == nil && cluster.UID == owner.UID {
 		look.Cluster = cluster

@@ -60,17 +60,24 @@ func Standing(s Snapshot) guards.Facts {
 
 // note changes what a status says beside record and conditions, and tells whether it has.
 func note(o *v1alpha1.OpenShiftControlPlane, s Snapshot, now time.Time) (different bool) {
+	record, conditions := o.Status.Machine, o.Status.Conditions
+	o.Status.Machine, o.Status.Conditions = runtime.RawExtension{}, nil // the longest of it, and not looked at here
 	before := o.Status.DeepCopy()
-	record := o.Status.Machine
+	noteRest(o, s, now)
+	different = !equality.Semantic.DeepEqual(before, &o.Status)
+	o.Status.Machine, o.Status.Conditions = record, conditions
+	return different
+}
+
+func noteRest(o *v1alpha1.OpenShiftControlPlane, s Snapshot, now time.Time) {
 	o.Status.StateStatus = standing.Told(s.Record)
 	if s.Record.State == guards.Deleting && o.Status.Waits == "" { // no move leads on, whose guard would tell
 		o.Status.Waits = machine.Shorten(guards.IsDeleting.Answer(s.Facts).Reason, machine.MaxMessage)
 	}
-	o.Status.Machine = record
 	o.Status.ObservedGeneration = o.Generation
 	facts := Standing(s)
 	if !facts.Seen {
-		return !equality.Semantic.DeepEqual(before, &o.Status)
+		return
 	}
 	marks := facts.Reached()
 	if marks.Initialized {
@@ -81,7 +88,6 @@ func note(o *v1alpha1.OpenShiftControlPlane, s Snapshot, now time.Time) (differe
 	noteVersions(o, facts.Guest)
 	notePayload(o, marks, facts.Payload.NotAfter)
 	noteBootstrap(o, facts, now)
-	return !equality.Semantic.DeepEqual(before, &o.Status)
 }
 
 // noteCounts says how many control-plane Machines there are, for Cluster API and the scale subresource.

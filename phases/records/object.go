@@ -44,7 +44,7 @@ func newObjects[O client.Object](c client.Client, blank func() O, put func(from,
 // load reads the object of a key, the newest copy that is known.
 func (s *objects[O]) load(ctx context.Context, key machine.Key) (object O, found bool, err error) {
 	object = s.blank()
-	err = s.client.Get(ctx, ObjectOf(key), object)
+	err = s.client.Get(ctx, ObjectOf(key), object, client.UnsafeDisableDeepCopy) // save copies what it changes
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if apierrors.IsNotFound(err) {

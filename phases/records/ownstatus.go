@@ -32,6 +32,8 @@ type OwnStatus[F, E any, O client.Object] struct {
 	more func(O, machine.Snapshot[F, E]) (different bool)
 	// calm is nil for a store that writes whatever differs at once.
 	calm *calm
+	// read are the records as they were read last.
+	read Recollection
 }
 
 // NewOwnStatus makes a store of objects like blank's. tell derives the conditions
@@ -75,7 +77,7 @@ func (s *OwnStatus[F, E, O]) Load(ctx context.Context, key machine.Key) (machine
 		return machine.Record{}, false, err
 	}
 	raw, _ := s.in(object)
-	record, found := Decoded(raw.Raw)
+	record, found := s.read.Decoded(key, raw.Raw)
 	if s.calm != nil {
 		if passed, is := s.calm.take(key, record); is {
 			return passed, true, nil
@@ -89,12 +91,12 @@ func (s *OwnStatus[F, E, O]) Save(ctx context.Context, key machine.Key, shot mac
 	writes := false
 	err = s.objects.save(ctx, key, func(object O) (bool, error) {
 		raw, _ := s.in(object)
-		stored, _ := Decoded(raw.Raw)
+		stored, _ := s.read.Decoded(key, raw.Raw)
 		if s.calm != nil && shot.Passing {
 			s.calm.pass(key, stored, shot.Record)
 			return false, nil
 		}
-		different, err := s.change(object, shot)
+		different, err := s.change(key, object, shot)
 		if s.calm != nil && different && err == nil {
 			later = s.calm.wait(key, stored, shot.Record, s.now())
 		}
@@ -108,9 +110,9 @@ func (s *OwnStatus[F, E, O]) Save(ctx context.Context, key machine.Key, shot mac
 }
 
 // change has an object say what a pass has come to, and says whether it has said anything else.
-func (s *OwnStatus[F, E, O]) change(object O, shot machine.Snapshot[F, E]) (bool, error) {
+func (s *OwnStatus[F, E, O]) change(key machine.Key, object O, shot machine.Snapshot[F, E]) (bool, error) {
 	raw, conditions := s.in(object)
-	different, err := replaced(&raw.Raw, shot.Record)
+	different, err := s.read.replaced(key, &raw.Raw, shot.Record)
 	if s.more != nil {
 		different = s.more(object, shot) || different
 	}
@@ -145,6 +147,7 @@ func (s *OwnStatus[F, E, O]) Took(key machine.Key, before string, after O) {
 // Forget lets go of what is remembered of an instance whose object is gone; its record went with it.
 func (s *OwnStatus[F, E, O]) Forget(_ context.Context, key machine.Key) (time.Duration, error) {
 	s.objects.forget(key)
+	s.read.Forget(key)
 	if s.calm != nil {
 		s.calm.forget(key)
 	}
@@ -159,16 +162,16 @@ func Decoded(raw []byte) (record machine.Record, found bool) {
 	return record, record.State != ""
 }
 
-// replaced puts a record in the place of what is there, unless that says the same.
-func replaced(raw *[]byte, record machine.Record) (bool, error) {
+func encodedRecord(record machine.Record) ([]byte, error) {
 	text, err := json.Marshal(record)
 	if err != nil {
-		return false, fmt.Errorf("encoding the record: %w", err)
+		return nil, fmt.Errorf("encoding the record: %w", err)
 	}
-	var before, after any // the API server orders keys its own way
-	if json.Unmarshal(*raw, &before) == nil && json.Unmarshal(text, &after) == nil && reflect.DeepEqual(before, after) {
-		return false, nil
-	}
-	*raw = text
-	return true, nil
+	return text, nil
+}
+
+// saysOther says that a text of a record says something else than an encoded one. The API server orders keys its own way.
+func saysOther(text, encoded []byte) bool {
+	var before, after any
+	return json.Unmarshal(text, &before) != nil || json.Unmarshal(encoded, &after) != nil || !reflect.DeepEqual(before, after)
 }

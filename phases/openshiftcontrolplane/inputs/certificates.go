@@ -24,7 +24,7 @@ func (s *Seen) seeCertificates(ctx context.Context) error {
 	for _, purpose := range keys.Purposes {
 		name := secret.Name(s.look.Cluster.Name, purpose)
 		tally.Wanted++
-		switch err := s.r.client.Get(ctx, client.ObjectKey{Namespace: s.look.Cluster.Namespace, Name: name}, metadata()); {
+		switch err := s.r.client.Get(ctx, client.ObjectKey{Namespace: s.look.Cluster.Namespace, Name: name}, metadata(), asCached); {
 		case err == nil:
 			tally.Done++
 		case apierrors.IsNotFound(err):

@@ -80,7 +80,7 @@ func (s *Seen) untilBootstrapped() (long time.Duration) {
 func (s *Seen) judge(ctx context.Context, role payload.Role) (judged, error) {
 	key := client.ObjectKey{Namespace: s.look.Plane.Namespace, Name: payload.SecretName(s.look.Plane.Name, role)}
 	there := metadata()
-	if err := s.r.client.Get(ctx, key, there); apierrors.IsNotFound(err) {
+	if err := s.r.client.Get(ctx, key, there, asCached); apierrors.IsNotFound(err) {
 		return judged{wrong: "it is not there"}, nil
 	} else if err != nil {
 		return judged{}, fmt.Errorf("looking for the payload: %w", err)

@@ -45,7 +45,7 @@ func (s *Seen) seeLog(ctx context.Context) error {
 func (s *Seen) result(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
-	err := s.r.client.List(ctx, list, client.InNamespace(s.look.Plane.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: s.look.Cluster.Name})
+	err := s.r.client.List(ctx, list, client.InNamespace(s.look.Plane.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: s.look.Cluster.Name}, asCached)
 	if err != nil {
 		return nil, fmt.Errorf("looking for what the installer has made: %w", err)
 	}

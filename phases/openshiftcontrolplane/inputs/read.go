@@ -25,6 +25,8 @@ const (
 	again = 10 * time.Second
 	// fresh is after how long inputs are looked at anew that are valid.
 	fresh = 10 * time.Minute
+	// asCached is for what is read of a cache and not changed, which needs no copy of its own.
+	asCached = client.UnsafeDisableDeepCopy
 	// page is how many Secrets are asked for at once.
 	page = 100
 )
@@ -78,7 +80,7 @@ func (s *Seen) versions(ctx context.Context) (string, error) {
 	plane := s.look.Plane
 	var given []string
 	secret := metadata()
-	switch err := s.r.client.Get(ctx, client.ObjectKey{Namespace: plane.Namespace, Name: plane.Spec.InstallStateSecretRef.Name}, secret); {
+	switch err := s.r.client.Get(ctx, client.ObjectKey{Namespace: plane.Namespace, Name: plane.Spec.InstallStateSecretRef.Name}, secret, asCached); {
 	case err == nil:
 		given = append(given, version(secret))
 	case !apierrors.IsNotFound(err):
@@ -90,7 +92,7 @@ func (s *Seen) versions(ctx context.Context) (string, error) {
 	}
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
-	if err := s.r.client.List(ctx, list, client.InNamespace(plane.Namespace), client.MatchingLabelsSelector{Selector: chosen}); err != nil {
+	if err := s.r.client.List(ctx, list, client.InNamespace(plane.Namespace), client.MatchingLabelsSelector{Selector: chosen}, asCached); err != nil {
 		return "", fmt.Errorf("looking for manifests: %w", err)
 	}
 	var found []string
@@ -107,7 +109,7 @@ func (s *Seen) versions(ctx context.Context) (string, error) {
 // they are read; whoever forges it only keeps a drift from being told.
 func (s *Seen) madeOfThese(ctx context.Context) (bool, error) {
 	kept := metadata()
-	err := s.r.client.Get(ctx, client.ObjectKey{Namespace: s.look.Plane.Namespace, Name: payload.SecretName(s.look.Plane.Name, payload.Worker)}, kept)
+	err := s.r.client.Get(ctx, client.ObjectKey{Namespace: s.look.Plane.Namespace, Name: payload.SecretName(s.look.Plane.Name, payload.Worker)}, kept, asCached)
 	if err != nil {
 		return false, client.IgnoreNotFound(err)
 	}

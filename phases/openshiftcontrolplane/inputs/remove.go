@@ -27,7 +27,7 @@ func (s *Seen) RemoveKeys(ctx context.Context) (machine.Result, error) {
 	}
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
-	if err := s.r.client.List(ctx, list, client.InNamespace(s.look.Plane.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: s.look.Cluster.Name}); err != nil {
+	if err := s.r.client.List(ctx, list, client.InNamespace(s.look.Plane.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: s.look.Cluster.Name}, asCached); err != nil {
 		return machine.Result{}, fmt.Errorf("looking for the keys of the payload: %w", err)
 	}
 	var spent []*metav1.PartialObjectMetadata

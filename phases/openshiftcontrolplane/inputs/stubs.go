@@ -54,7 +54,7 @@ func (s *Seen) judgeStub(ctx context.Context, role payload.Role) (judged, error)
 	}
 	there := metadata()
 	key := client.ObjectKey{Namespace: s.look.Plane.Namespace, Name: payload.SecretName(s.look.Plane.Name, role)}
-	if err := s.r.client.Get(ctx, key, there); apierrors.IsNotFound(err) {
+	if err := s.r.client.Get(ctx, key, there, asCached); apierrors.IsNotFound(err) {
 		return judged{wrong: "it is not there"}, nil
 	} else if err != nil {
 		return judged{}, fmt.Errorf("looking for the payload: %w", err)
@@ -142,7 +142,7 @@ func (s *Seen) notesNow() map[string]string {
 // sumBefore is that of the config that a role has had, as its Secret tells; empty where there is none of ours.
 func (s *Seen) sumBefore(ctx context.Context, role payload.Role) (string, error) {
 	there := metadata()
-	err := s.r.client.Get(ctx, client.ObjectKey{Namespace: s.look.Plane.Namespace, Name: payload.SecretName(s.look.Plane.Name, role)}, there)
+	err := s.r.client.Get(ctx, client.ObjectKey{Namespace: s.look.Plane.Namespace, Name: payload.SecretName(s.look.Plane.Name, role)}, there, asCached)
 	if err != nil || !metav1.IsControlledBy(there, s.look.Plane) {
 		return "", client.IgnoreNotFound(err)
 	}

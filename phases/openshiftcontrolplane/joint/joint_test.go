@@ -39,7 +39,8 @@ func TestRecall_has_works_know_the_state_that_they_are_done_in(t *testing.T) {
 		plane, facts := &v1alpha1.OpenShiftControlPlane{}, guards.Facts{}
 		plane.Status.Machine.Raw = []byte(raw)
 		plane.Status.State = "Edited"
-		if recall(&facts, plane); facts.Then.State != want {
+		p := &Phases{}
+		if p.recall("fleet/a", &facts, plane); facts.Then.State != want {
 			t.Errorf("of %s it recalls %s, want %s", raw, facts.Then.State, want)
 		}
 	}

@@ -28,6 +28,8 @@ type Phases struct {
 	Machines *machines.Maker
 	Guests   *guest.Poller
 	Now      func() time.Time
+
+	read records.Recollection
 }
 
 // Options are what the rooms are made with.
@@ -100,7 +102,7 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, ph
 	if look.Plane == nil {
 		return pass.facts, pass, nil
 	}
-	recall(&pass.facts, look.Plane)
+	p.recall(key, &pass.facts, look.Plane)
 	if pass.machines, err = p.Machines.See(ctx, look, &pass.facts); err != nil {
 		return guards.Facts{}, nil, err
 	}
@@ -132,8 +134,8 @@ func heard(from *guest.Seen) machines.Guest {
 
 // recall copies into the facts what the record remembers: works ask for the state that they are done in. A record that cannot be read
 // is one that nobody has, and the machine begins anew.
-func recall(f *guards.Facts, plane *v1alpha1.OpenShiftControlPlane) {
-	record, found := records.Decoded(plane.Status.Machine.Raw)
+func (p *Phases) recall(key machine.Key, f *guards.Facts, plane *v1alpha1.OpenShiftControlPlane) {
+	record, found := p.read.Decoded(key, plane.Status.Machine.Raw)
 	if !found {
 		record = machine.Record{State: guards.Pending}
 	}
@@ -145,4 +147,5 @@ func (p *Phases) Forget(key machine.Key) {
 	p.Inputs.Forget(records.ObjectOf(key))
 	p.Machines.Forget(records.ObjectOf(key))
 	p.Guests.Forget(records.ObjectOf(key))
+	p.read.Forget(key)
 }

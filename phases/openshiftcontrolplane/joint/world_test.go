@@ -229,10 +229,14 @@ func (w *world) provisions() {
 			m.Status.Initialization.InfrastructureProvisioned = new(true)
 			m.Status.NodeRef.Name = "node-of-" + m.Name
 			m.Status.Addresses = clusterv1.MachineAddresses{{Type: clusterv1.MachineInternalIP, Address: "ip-of-" + m.Name}}
-			m.Status.Conditions = nil
+			m.Status.Conditions = []metav1.Condition{{Type: clusterv1.MachineInfrastructureReadyCondition, Status: metav1.ConditionTrue, Reason: "Played"}}
 		})
 	}
+	w.now = w.now.Add(later)
 }
+
+// later is for longer than requests are remembered that were made a moment ago.
+const later = time.Minute
 
 // loses has an object gone that nobody of ours has deleted.
 func (w *world) loses(o client.Object, name string) {
@@ -240,6 +244,7 @@ func (w *world) loses(o client.Object, name string) {
 	o.SetNamespace("fleet")
 	o.SetName(name)
 	must(w.t, w.api.Delete(w.t.Context(), o))
+	w.now = w.now.Add(later)
 }
 
 func (w *world) has(o client.Object, name string) bool {

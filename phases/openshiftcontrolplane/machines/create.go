@@ -39,11 +39,27 @@ func (s *Seen) CreateMachines(ctx context.Context) (machine.Result, error) {
 		return d.result()
 	}
 	for i := range s.replicas() {
-		w := s.wantedMaster(i)
-		_, err := s.make(ctx, w, s.master(w.name), nil, d)
-		d.meet(err)
+		d.meet(s.makeMaster(ctx, i, d))
 	}
 	return d.result()
+}
+
+// makeMaster makes the i-th machine of the control plane, unless that was done a moment ago and no list shows it yet.
+func (s *Seen) makeMaster(ctx context.Context, i int, d *doing) error {
+	w := s.wantedMaster(i)
+	key, there := client.ObjectKey{Namespace: s.look.Plane.Namespace, Name: w.name}, s.master(w.name)
+	switch {
+	case there != nil:
+		s.maker.created.forget(key)
+	case s.maker.created.has(key, s.maker.now()):
+		d.waits = true
+		return nil
+	}
+	uid, err := s.make(ctx, w, there, nil, d)
+	if err == nil && uid != "" && there == nil {
+		s.maker.created.note(key, s.maker.now())
+	}
+	return err
 }
 
 // awaitsBootstrap says that the machines of the control plane are to be made later, because the bootstrap machine is not provisioned.

@@ -2,6 +2,7 @@ package machines
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -9,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -83,7 +85,7 @@ func (s *Seen) keepOne(ctx context.Context, one *clusterv1.Machine, d *doing) er
 	if one == s.bootstrap {
 		role = v1alpha1.BootstrapRole
 	}
-	before := one.DeepCopy()
+	before := changeable(one)
 	had := formerly(one)
 	s.settle(one, role)
 	if !equality.Semantic.DeepEqual(before.Labels, one.Labels) || !equality.Semantic.DeepEqual(before.Annotations, one.Annotations) {
@@ -98,15 +100,42 @@ func (s *Seen) keepOne(ctx context.Context, one *clusterv1.Machine, d *doing) er
 		}
 		d.note("updated", machineKind, client.ObjectKeyFromObject(one))
 	}
-	if meta.IsStatusConditionTrue(one.Status.Conditions, clusterv1.MachineUpToDateCondition) {
-		return nil
-	}
-	before = one.DeepCopy()
-	meta.SetStatusCondition(&one.Status.Conditions, metav1.Condition{
+	return s.tellUpToDate(ctx, one, d)
+}
+
+// tellUpToDate says of a Machine that it is up to date. Cluster API writes to the status of one that comes up again and again: what is said
+// is added to whatever conditions there are by then, and nothing is said before the first of them, of which an event tells.
+func (s *Seen) tellUpToDate(ctx context.Context, one *clusterv1.Machine, d *doing) error {
+	is := metav1.Condition{
 		Type: clusterv1.MachineUpToDateCondition, Status: metav1.ConditionTrue, Reason: clusterv1.MachineUpToDateReason,
 		LastTransitionTime: metav1.NewTime(s.maker.now()), ObservedGeneration: one.Generation,
-	})
-	_, err := d.patched(one, s.maker.client.Status().Patch(ctx, one, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+	}
+	patch := client.MergeFromWithOptions(changeable(one), client.MergeFromWithOptimisticLock{})
+	switch said := meta.FindStatusCondition(one.Status.Conditions, is.Type); {
+	case len(one.Status.Conditions) == 0:
+		return nil
+	case said != nil && said.Status == is.Status:
+		s.maker.told.forget(one.UID)
+		return nil
+	case said != nil: // somebody has denied it
+		meta.SetStatusCondition(&one.Status.Conditions, is)
+	case s.maker.told.has(one.UID, s.maker.now()):
+		d.waits = true
+		return nil
+	default:
+		added, err := json.Marshal([]any{
+			map[string]any{"op": "test", "path": "/metadata/uid", "value": one.UID},
+			map[string]any{"op": "add", "path": "/status/conditions/-", "value": is},
+		})
+		if err != nil {
+			return fmt.Errorf("updating Machine %s: %w", client.ObjectKeyFromObject(one), err)
+		}
+		patch = client.RawPatch(types.JSONPatchType, added)
+	}
+	done, err := d.patched(one, s.maker.client.Status().Patch(ctx, one, patch))
+	if done {
+		s.maker.told.note(one.UID, s.maker.now())
+	}
 	return err
 }
 
@@ -115,11 +144,18 @@ func (s *Seen) unhook(ctx context.Context, one *clusterv1.Machine, d *doing) err
 	if _, has := one.Annotations[deletionHook]; !has {
 		return nil
 	}
-	before := one.DeepCopy()
+	before := changeable(one)
 	delete(one.Annotations, deletionHook)
 	delete(one.Annotations, nodeAddresses)
 	_, err := s.patch(ctx, one, before, d)
 	return err
+}
+
+// changeable has a Machine be one that may be changed, and returns it as it is.
+func changeable(one *clusterv1.Machine) (before *clusterv1.Machine) {
+	shared := *one
+	*one = *shared.DeepCopy()
+	return &shared
 }
 
 // patch writes what has changed of a Machine since it was read, unless another one has written since.

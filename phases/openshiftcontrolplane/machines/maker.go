@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,7 +22,9 @@ type Maker struct {
 	now    func() time.Time
 
 	problems problems
-	removals removals
+	// removed and told are by the UID of the object: deletions, and that a Machine is up to date. created are Machines by their names.
+	removed, told recent[types.UID]
+	created       recent[client.ObjectKey]
 }
 
 // New makes a Maker. live reads from the API server itself, and not from a cache.

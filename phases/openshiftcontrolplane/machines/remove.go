@@ -42,7 +42,7 @@ func (s *Seen) removeIf(ctx context.Context, one *metav1.PartialObjectMetadata, 
 	if !one.DeletionTimestamp.IsZero() {
 		return nil
 	}
-	if s.maker.removals.lately(one.UID, s.maker.now()) {
+	if s.maker.removed.has(one.UID, s.maker.now()) {
 		d.waits = true
 		return nil
 	}
@@ -56,7 +56,7 @@ func (s *Seen) removeIf(ctx context.Context, one *metav1.PartialObjectMetadata, 
 	case err != nil:
 		return fmt.Errorf("deleting %s %s: %w", kind, key, err)
 	}
-	s.maker.removals.note(one.UID, s.maker.now())
+	s.maker.removed.note(one.UID, s.maker.now())
 	d.note("deleted", kind, key)
 	return nil
 }

@@ -89,7 +89,7 @@ func (s *Seen) control(replaces bool, half *wanted, coming, goes *clusterv1.Mach
 // hook is given it first, and none is deleted that somebody else has written since.
 func (s *Seen) removeHeld(ctx context.Context, one *clusterv1.Machine, d *doing) error {
 	if _, held := one.Annotations[deletionHook]; !held {
-		before := one.DeepCopy()
+		before := changeable(one)
 		metav1.SetMetaDataAnnotation(&one.ObjectMeta, deletionHook, "")
 		if done, err := s.patch(ctx, one, before, d); err != nil || !done {
 			return err

@@ -49,9 +49,9 @@ func (s *Seen) list(ctx context.Context, from client.Reader) error {
 	return nil
 }
 
-// here are the options of a list of what the Cluster has.
+// here are the options of a list of what the Cluster has. What a cache holds is not copied: who changes a Machine has it be changeable first.
 func (s *Seen) here() []client.ListOption {
-	options := []client.ListOption{client.InNamespace(s.look.Plane.Namespace)}
+	options := []client.ListOption{client.InNamespace(s.look.Plane.Namespace), client.UnsafeDisableDeepCopy}
 	if s.cluster != "" {
 		options = append(options, client.MatchingLabels{clusterv1.ClusterNameLabel: s.cluster})
 	}

@@ -123,7 +123,7 @@ func (s *Seen) removeMachines(ctx context.Context, all []*clusterv1.Machine, d *
 // unbind takes off a Machine what its deletion would wait for. Where the OpenShiftControlPlane goes, too, Cluster API drains no Node of
 // it; where an attempt is cleared away, that has to be said: its guest may never answer.
 func (s *Seen) unbind(ctx context.Context, one *clusterv1.Machine, d *doing) error {
-	before := one.DeepCopy()
+	before := changeable(one)
 	delete(one.Annotations, deletionHook)
 	if !s.facts.Object.Deleting {
 		metav1.SetMetaDataAnnotation(&one.ObjectMeta, clusterv1.ExcludeNodeDrainingAnnotation, "")

@@ -17,9 +17,15 @@ import (
 	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
 )
 
-func deletions(writes []string) (all []string) {
+func deletions(writes []string) []string { return requests("delete ", writes) }
+
+// creations are those that were asked for.
+func creations(writes []string) []string { return requests("create ", writes) }
+
+// requests are what writes of a kind were about.
+func requests(verb string, writes []string) (all []string) {
 	for _, write := range writes {
-		if what, is := strings.CutPrefix(write, "delete "); is {
+		if what, is := strings.CutPrefix(write, verb); is {
 			all = append(all, what)
 		}
 	}

@@ -314,6 +314,7 @@ func (w *world) clusterAPI() {
 			yes := true
 			m.Status.Initialization.InfrastructureProvisioned = &yes
 			m.Status.NodeRef.Name = "node-of-" + m.Name
+			meta.SetStatusCondition(&m.Status.Conditions, metav1.Condition{Type: clusterv1.MachineInfrastructureReadyCondition, Status: metav1.ConditionTrue, Reason: "Played"})
 			m.Status.Addresses = clusterv1.MachineAddresses{{Type: clusterv1.MachineInternalIP, Address: ipOf(m.Name)}}
 		})
 		w.takeOver(one)
