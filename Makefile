@@ -237,9 +237,12 @@ test-page: build controlplane ## See the dashboard's page in Debian's chromium, 
 	@$(PAGE)
 
 PRIVATE = go test -C e2e -v -count=1 -timeout 2h ./private -args -ginkgo.no-color
+# What happens to moves of hosted clusters, one after the other; what is quick of it is part of `make e2e`.
+MOVES = go test -C e2e -v -count=1 -timeout 2h ./migration -args -ginkgo.no-color -whole
 .PHONY: test-private
-test-private: build controlplane worlds ## Prove that unmodified managers of Cluster API work with private types, beside others with the standard ones.
+test-private: build controlplane worlds ## Prove that unmodified managers of Cluster API work with private types, beside others with the standard ones, and that moves end well whatever happens meanwhile.
 	@$(PRIVATE) -whole
+	@$(MOVES)
 
 .PHONY: test-private-reduced
 test-private-reduced: build controlplane worlds ## The same with one Cluster in each world, in minutes; `make e2e` does so too.
