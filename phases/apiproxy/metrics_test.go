@@ -85,6 +85,7 @@ func TestMetrics_count_a_watch_that_ends_within_a_frame(t *testing.T) {
 		t.Error("the client takes half an event for whole")
 	}
 	<-done
+	proxy.streams.Wait()
 	if got := counted(t, proxy.metrics.errors.WithLabelValues("mapped", "to client")); got != 1 {
 		t.Errorf("%v errors are counted", got)
 	}
