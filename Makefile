@@ -250,7 +250,7 @@ test-private-reduced: build controlplane worlds ## The same with one Cluster in 
 
 # A selection of it is part of `make e2e`.
 .PHONY: test-openshift
-test-openshift: build controlplane capi ## Prove that clusters of OpenShift are made, changed and removed, ten at once, whichever write the provider is killed after.
+test-openshift: build controlplane capi provider-image ## Prove that clusters of OpenShift are made, changed and removed, ten at once, whichever write the provider is killed after.
 	@go test -C e2e -v -count=1 -timeout 2h ./openshiftcontrolplane -args -full -ginkgo.no-color
 
 # How long the proxy of private types is under load; in `make test` it is 10 s, without the race detector.

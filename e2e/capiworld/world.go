@@ -15,6 +15,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	configv1 "github.com/openshift/api/config/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -31,6 +32,9 @@ type Options struct {
 	Bin string
 	// Dir is the folder to work in; see harness.Options.
 	Dir string
+	// Layout is the OCI layout of the provider's image, as make provider-image writes it; its program runs then, and has no steered clock.
+	// Empty for an image of manifests alone, which is made here, and the program in Bin.
+	Layout string
 }
 
 // World is a management plane.
@@ -42,6 +46,8 @@ type World struct {
 	bin      string
 	operator *harness.Operator
 	managers map[string]*Manager
+	// image is the provider's where it is a whole one, nil otherwise.
+	image v1.Image
 	// first is the first of the ports of the world's clusters, and endpoints is how many are taken.
 	first     int
 	endpoints atomic.Int32
@@ -75,7 +81,7 @@ func Start(ctx context.Context, o Options) (_ *World, err error) {
 	if w.API, err = client.New(w.Cluster.Config(), client.Options{Scheme: scheme}); err != nil {
 		return nil, fmt.Errorf("building a client: %w", err)
 	}
-	if err := w.install(ctx); err != nil {
+	if err := w.install(ctx, o.Layout); err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(programs)) {
@@ -102,12 +108,12 @@ func Built(bin string) error {
 }
 
 // install has Capstan install the providers.
-func (w *World) install(ctx context.Context) error {
+func (w *World) install(ctx context.Context, layout string) error {
 	images, err := w.Push(ctx, providers.OpenShift)
 	if err != nil {
 		return err
 	}
-	if images[providers.OpenShiftInstall], err = w.pushOwn(ctx); err != nil {
+	if images[providers.OpenShiftInstall], err = w.pushOwn(ctx, layout); err != nil {
 		return err
 	}
 	if err := w.Begin(ctx, harness.World{Platform: configv1.NonePlatformType, Images: images}); err != nil {
@@ -121,17 +127,6 @@ func (w *World) install(ctx context.Context) error {
 		return fmt.Errorf("%w\n%s", err, w.Account(context.WithoutCancel(ctx), w.operator))
 	}
 	return nil
-}
-
-// pushOwn makes the image of the provider that is proved here, and returns its reference.
-func (w *World) pushOwn(ctx context.Context) (string, error) {
-	o := providers.Options{Dir: w.Cluster.Dir(), ManifestsGen: filepath.Join(w.bin, "manifests-gen")}
-	profile, err := providers.Own(ctx, o, filepath.Join(filepath.Dir(w.bin), "config", "default"))
-	if err != nil {
-		return "", err
-	}
-	pushed, err := providers.Push(ctx, w.Registry.Host(), []providers.Profile{profile})
-	return pushed[profile.Component], err
 }
 
 // Manager is that of a Deployment, nil if there is none.

@@ -28,7 +28,20 @@ func TestTheMatrixIsWhatIsTried(t *testing.T) {
 }
 
 // meets says whether a fault can happen in a state.
-func (f fault) meets(s stage) bool { return (!f.guest || s.guest) && (!f.kept || s.keeps) }
+func (f fault) meets(s stage) bool {
+	return (!f.guest || s.guest) && (!f.kept || s.keeps) && (!f.configs || s.keeps || s.returns) && (!f.unstarted || s.unstarted != "")
+}
+
+// cell says what a fault does in a state.
+func (f fault) cell(s stage) string {
+	switch {
+	case !f.meets(s):
+		return "-"
+	case f.forgets && s.forgotten != "":
+		return s.forgotten
+	}
+	return "stays"
+}
 
 // matrixPage is the part of the fault matrix that is about this machine.
 func matrixPage() string {
@@ -46,10 +59,11 @@ func matrixPage() string {
 
 The same for the [installation](state-diagrams/openshiftcontrolplane.md) of an OpenShift cluster: %d faults in %d states, %d cells, tried
 by %s on a real control plane, with Cluster API's own manager, infrastructure and guests in memory, and a proxy that does harm
-between the provider and its API server. A cluster of one control-plane machine is held in a state, and the faults come one after the
-other. Every cell checks that the state is kept, or comes back by itself when the fault is over, and that the same Machines are there. In
+between the provider and its API server. A cluster of one control-plane machine, of three in Remediating, is held in a state, and the
+faults come one after the other. Every cell checks that the state is kept, or comes back by itself when the fault is over, and that the same Machines are there. In
 the end the cluster is let go on, without help: to Installed, or to where the state leads; and it is deleted, which leaves nothing. The
-audit log is the witness that each Machine, infrastructure machine and config was made once, and one bootstrap machine.
+audit log is the witness that each Machine, infrastructure machine and config was made once, and one bootstrap machine; in Remediating and
+Clearing, whose work is to make some anew, once more for each time.
 
 `, len(faults), len(stages), cells, "`make test-openshift`")
 	b.WriteString("| Fault |")
@@ -60,12 +74,14 @@ audit log is the witness that each Machine, infrastructure machine and config wa
 	for _, f := range faults {
 		fmt.Fprintf(&b, "| %s |", f.name)
 		for _, s := range stages {
-			fmt.Fprintf(&b, " %s |", map[bool]string{true: "stays", false: "-"}[f.meets(s)])
+			fmt.Fprintf(&b, " %s |", f.cell(s))
 		}
 		b.WriteString("\n")
 	}
 	b.WriteString(`
 - **stays**: the state is kept or comes back, with the same Machines.
+- **a state**: marks tell how far an installation has come, and nothing tells how the cluster has come to this state of it. It goes on in
+  that one, with the same Machines, and comes to Installed from there as from here.
 - **-**: there is no guest that answers in the state, or nothing of it is there yet that could be lost, or is kept any more.
 
 How the states are held:
