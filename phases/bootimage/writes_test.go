@@ -92,7 +92,8 @@ func TestWorks_write_all_that_they_name_and_nothing_else(t *testing.T) {
 		"a MachineDeployment of another": {configv1.AWSPlatformType, KeyOf(golden.MachineDeployments, "a"), []string{shop, templateOn("first", "ami-old", "small"), ofCAPI("MachineDeployment", "a", "first"), secretIn(capi, newStub)}, false},
 		"another platform": {
 			configv1.GCPPlatformType, KeyOf(golden.MachineDeployments, "a"),
-			[]string{shop, onGCP, strings.ReplaceAll(ofCAPI("MachineDeployment", "a", "first"), "AWSMachine", "GCPMachine"), secretIn(capi, newStub)}, false,
+			[]string{shop, onGCP, strings.ReplaceAll(ofCAPI("MachineDeployment", "a", "first"), "AWSMachine", "GCPMachine"), secretIn(capi, newStub)},
+			false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
