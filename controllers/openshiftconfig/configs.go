@@ -23,31 +23,23 @@ type configs struct {
 	now   func() time.Time
 }
 
-// ownedWithin is how long a config may be without the Machine that it is for: it is created first. Nothing could be done with it until then,
-// and what was told would be told anew at once.
-const ownedWithin = time.Second
+// ownedWithin is how long a config may be without the Machine that it is for: it is created first, and Cluster API makes the Machine its owner,
+// which looks at one no more than once a second. Nothing could be done with it until then, and what was told would be told anew at once.
+const ownedWithin = 5 * time.Second
 
-// itself is the config, at once unless it is so young that its Machine is still to come.
+// itself is the config, at once unless it is so young that its Machine is still to come; then it is asked for later.
 func (c configs) itself(object client.Object) []machine.Key {
-	if metav1.GetControllerOfNoCopy(object) != nil {
+	left := ownedWithin - c.now().Sub(object.GetCreationTimestamp().Time)
+	if left <= 0 || metav1.GetControllerOfNoCopy(object) != nil {
 		return house.Itself(object)
 	}
-	return c.old(object, house.Itself(object)...)
-}
-
-// old are the keys of an object that is no longer young; of one that is they are asked for later.
-func (c configs) old(object client.Object, keys ...machine.Key) []machine.Key {
-	left := ownedWithin - c.now().Sub(object.GetCreationTimestamp().Time)
-	if left <= 0 {
-		return keys
-	}
-	for _, key := range keys {
+	for _, key := range house.Itself(object) {
 		c.later(key, min(left, ownedWithin))
 	}
 	return nil
 }
 
-// ofMachine is the config that a Machine refers to: later where the Machine is so young that it is not its owner yet.
+// ofMachine is the config that a Machine refers to.
 func (c configs) ofMachine(object client.Object) []machine.Key {
 	m, is := object.(*clusterv1.Machine)
 	if !is {
@@ -57,7 +49,11 @@ func (c configs) ofMachine(object client.Object) []machine.Key {
 	if ref.Kind != kind || ref.APIGroup != v1alpha1.GroupVersion.Group {
 		return nil
 	}
-	return c.old(object, house.KeyOf(client.ObjectKey{Namespace: m.Namespace, Name: ref.Name}))
+	config := &v1alpha1.OpenShiftConfig{}
+	if c.in.Get(context.Background(), client.ObjectKey{Namespace: m.Namespace, Name: ref.Name}, config, client.UnsafeDisableDeepCopy) != nil {
+		return nil
+	}
+	return c.itself(config)
 }
 
 // ofCluster are the configs of a Cluster.
@@ -91,13 +87,13 @@ func (c configs) ofSecret(object client.Object) []machine.Key {
 // that are the configs of a namespace for which something holds.
 func (c configs) that(namespace string, holds func(*v1alpha1.OpenShiftConfig) bool) []machine.Key {
 	list := &v1alpha1.OpenShiftConfigList{}
-	if c.in.List(context.Background(), list, client.InNamespace(namespace)) != nil {
+	if c.in.List(context.Background(), list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy) != nil {
 		return nil
 	}
 	var keys []machine.Key
 	for i := range list.Items {
 		if holds(&list.Items[i]) {
-			keys = append(keys, house.KeyOf(client.ObjectKeyFromObject(&list.Items[i])))
+			keys = append(keys, c.itself(&list.Items[i])...)
 		}
 	}
 	return keys

@@ -37,7 +37,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 	Foresees: true,
 
 	States: []machine.StateRow[phases.Works]{
-		rest(guards.Pending, "No Machine owns the OpenShiftConfig yet. One that is less than a second old is left alone: its Machine is made after it."),
+		rest(guards.Pending, "No Machine owns the OpenShiftConfig yet. One that is less than five seconds old is left alone: its Machine is made after it."),
 		rest(guards.AwaitingPayload, "The Ignition config of the role is waited for, and by a worker also the control plane that it joins."),
 		{
 			Name: guards.Publishing, Work: phases.PublishData,

@@ -47,7 +47,8 @@ func (p *Poller) look(ctx context.Context, g *guest, want wanted) sight {
 	}
 	s := sight{api: true}
 	for _, ask := range []func() error{
-		func() error { return s.askVersions(ctx, l) },
+		func() error { return s.askVersion(ctx, l) },
+		func() error { return s.askRelease(ctx, l) },
 		func() error { return s.askOperators(ctx, l) },
 		func() error { return s.askNodes(ctx, l, want.nodes) },
 		func() error { return s.askBootstrap(ctx, l, want.finished) },
@@ -61,12 +62,17 @@ func (p *Poller) look(ctx context.Context, g *guest, want wanted) sight {
 	return s
 }
 
-func (s *sight) askVersions(ctx context.Context, l *line) error {
+func (s *sight) askVersion(ctx context.Context, l *line) error {
 	var of version.Info
 	if err := l.get(ctx, versionPath, "", &of); err != nil {
 		return err
 	}
 	s.kubernetes = of.GitVersion
+	return nil
+}
+
+// askRelease reads what release the guest has, and how its ClusterVersion is.
+func (s *sight) askRelease(ctx context.Context, l *line) error {
 	release := &configv1.ClusterVersion{}
 	switch err := l.get(ctx, releasePath, "", release); {
 	case isMissing(err):

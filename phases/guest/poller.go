@@ -88,6 +88,11 @@ type guest struct {
 	mu   sync.Mutex
 	want wanted
 	seen sight
+	// looked is when and for what it was seen as a whole.
+	looked struct {
+		at   time.Time
+		want wanted
+	}
 	// heard is when it has answered last, or since when it is asked.
 	heard time.Time
 	// kubeconfig is what is known of its Secret, and line how it is spoken to by that, nil for not at all.
@@ -102,7 +107,9 @@ type wanted struct {
 	every    time.Duration
 	finished bool
 	managed  bool
-	nodes    []ofMachine
+	// gated says that the state is one of gated.
+	gated bool
+	nodes []ofMachine
 }
 
 // ofMachine is a control-plane Machine, and how its Node is found: by name, or by the provider's ID while the name is not known.
@@ -223,12 +230,14 @@ func (p *Poller) ask(ctx context.Context, g *guest) (news bool) {
 	g.mu.Unlock()
 	inTime, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	found := p.unbroken(inTime, g, want)
-	if ctx.Err() != nil {
+	begun := p.clock.Now()
+	found, same := p.unbroken(inTime, g, want)
+	if same || ctx.Err() != nil {
 		return false
 	}
 	g.mu.Lock()
 	now := p.clock.Now()
+	g.looked.at, g.looked.want = begun, want
 	if found.api {
 		g.heard = now
 	}
@@ -243,13 +252,16 @@ func (p *Poller) ask(ctx context.Context, g *guest) (news bool) {
 }
 
 // unbroken is a look, of which a panic ends no more than itself: what a guest answers is somebody else's to say, and the process serves all.
-func (p *Poller) unbroken(ctx context.Context, g *guest, want wanted) (found sight) {
+func (p *Poller) unbroken(ctx context.Context, g *guest, want wanted) (found sight, same bool) {
 	defer func() {
 		if broken := recover(); broken != nil {
-			found = sight{problem: fmt.Sprintf("what it answers has met a fault of this program: %v", broken)}
+			found, same = sight{problem: fmt.Sprintf("what it answers has met a fault of this program: %v", broken)}, false
 		}
 	}()
-	return p.look(ctx, g, want)
+	if p.isSame(ctx, g, want) {
+		return sight{}, true
+	}
+	return p.look(ctx, g, want), false
 }
 
 func (g *guest) pace() time.Duration {

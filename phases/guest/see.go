@@ -32,7 +32,7 @@ func (p *Poller) See(ctx context.Context, look phases.Look, f *guards.Facts) (*S
 	}
 	want := wanted{
 		cluster: client.ObjectKeyFromObject(look.Cluster), every: pace(f.Then.State), finished: marks.Finished,
-		managed: look.Plane.Spec.Management == v1alpha1.Managed,
+		managed: look.Plane.Spec.Management == v1alpha1.Managed, gated: slices.Contains(gated, f.Then.State),
 	}
 	if want.nodes, s.unread = p.machines(ctx, look); s.unread != nil {
 		return s, ctx.Err()

@@ -190,14 +190,18 @@ func (s *Seen) seals(ctx context.Context, names keys.Names, was held, mayMake bo
 // authorities are those of the Cluster. They are made where they are not there, unless machines may trust others.
 func (s *Seen) authorities(ctx context.Context, mayMake bool) (secret.Certificates, error) {
 	all := keys.Authorities()
+	if err := all.Lookup(ctx, s.r.through(), s.clusterKey()); err != nil {
+		return nil, fmt.Errorf("reading the authorities of Cluster %s: %w", s.look.Cluster.Name, err)
+	}
 	if mayMake {
-		if err := all.LookupOrGenerate(ctx, s.r.through(), s.clusterKey(), s.owner()); err != nil {
+		err := keys.Generate(all)
+		if err == nil {
+			err = all.SaveGenerated(ctx, s.r.through(), s.clusterKey(), s.owner())
+		}
+		if err != nil {
 			return nil, fmt.Errorf("making the authorities of Cluster %s: %w", s.look.Cluster.Name, err)
 		}
 		return all, nil
-	}
-	if err := all.Lookup(ctx, s.r.through(), s.clusterKey()); err != nil {
-		return nil, fmt.Errorf("reading the authorities of Cluster %s: %w", s.look.Cluster.Name, err)
 	}
 	for _, one := range all {
 		if one.KeyPair == nil {

@@ -25,7 +25,7 @@ func must(t testing.TB, err error) {
 // generated are authorities made once, since their keys take long.
 var generated = sync.OnceValues(func() (secret.Certificates, error) {
 	all := Authorities()
-	return all, all.Generate()
+	return all, Generate(all)
 })
 
 // authorities are a copy that a test may spoil.
@@ -90,6 +90,23 @@ func TestComplete_makes_what_is_missing_and_nothing_again(t *testing.T) {
 				t.Errorf("it made %v anew, want %v", changed, spoil.remade)
 			}
 		})
+	}
+}
+
+func TestGenerate_makes_the_authorities_that_are_missing_and_no_other(t *testing.T) {
+	all := authorities(t)
+	kept := *all.GetByPurpose(secret.ClusterCA).KeyPair
+	all.GetByPurpose(MachineConfigServer).KeyPair = nil
+	must(t, Generate(all))
+	if !reflect.DeepEqual(*all.GetByPurpose(secret.ClusterCA).KeyPair, kept) {
+		t.Error("one that is there is made anew")
+	}
+	made := all.GetByPurpose(MachineConfigServer)
+	if made.KeyPair == nil || !made.Generated {
+		t.Fatalf("one that is missing is %+v", made)
+	}
+	if _, err := Complete(nil, all, names); err != nil {
+		t.Errorf("what is made cannot be signed with: %v", err)
 	}
 }
 
