@@ -76,7 +76,7 @@ var _ = Describe("Hosted clusters that others have locked", Ordered, func() {
 		}
 	}, SpecTimeout(6*time.Minute))
 
-	It("take turns like others once their locks are gone", func(ctx SpecContext) {
+	It("take turns like others once their locks are gone", Label(whole), func(ctx SpecContext) {
 		for name := range foreign {
 			m.mark(ctx, name, `{"`+lockMark+`":null,"`+companionMark+`":null}`)
 		}
