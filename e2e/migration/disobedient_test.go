@@ -57,5 +57,5 @@ var _ = Describe("A hosted cluster whose old operator ignores the lock", Label(w
 		first := slices.IndexFunc(writes, is)
 		Expect(first).To(BeNumerically(">", 0), "the first that is refused")
 		Expect(writes[first:].Where(func(r cluster.Request) bool { return r.Code < 300 })).To(BeEmpty(), "accepted behind the fence")
-	}, SpecTimeout(5*time.Minute))
+	}, SpecTimeout(15*time.Minute))
 })

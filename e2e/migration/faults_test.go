@@ -44,7 +44,7 @@ var _ = Describe("A move that cannot go on leaves all as it was before, no copy 
 		before = m.take(ctx, h)
 		m.enable(ctx)
 		m.begin(ctx)
-	}, NodeTimeout(3*time.Minute))
+	}, NodeTimeout(6*time.Minute))
 
 	It("in state Locking, where it has not begun", func(ctx SpecContext) {
 		rule := m.refuse(h, refusal{"Locking", "patch", "namespaces", ""})
@@ -53,7 +53,7 @@ var _ = Describe("A move that cannot go on leaves all as it was before, no copy 
 		eventually(ctx, "the move to be given up", func(context.Context) error { return m.isIn("shop", "Eligible") })
 		rule.end()
 		expectUntouched(m.take(ctx, h), before, map[string]string{legacyMark: "legacy", paused: "true"})
-	}, SpecTimeout(3*time.Minute))
+	}, SpecTimeout(12*time.Minute))
 
 	for _, r := range refusals {
 		It("in state "+r.state, func(ctx SpecContext) {
@@ -64,7 +64,7 @@ var _ = Describe("A move that cannot go on leaves all as it was before, no copy 
 			Expect(rule.isMet(ctx)).To(Succeed())
 			rule.end()
 			expectUntouched(m.take(ctx, h), before, map[string]string{legacyMark: "legacy", failedMark: r.reason})
-		}, SpecTimeout(4*time.Minute))
+		}, SpecTimeout(12*time.Minute))
 	}
 
 	It("in state Observing", func(ctx SpecContext) {
@@ -74,13 +74,13 @@ var _ = Describe("A move that cannot go on leaves all as it was before, no copy 
 		eventually(ctx, "the move to be undone", m.undoneFrom("shop", from, "Observing"))
 		m.mends("shop", h)
 		expectUntouched(m.take(ctx, h), before, map[string]string{legacyMark: "legacy", failedMark: "health-check-timeout"})
-	}, SpecTimeout(4*time.Minute))
+	}, SpecTimeout(12*time.Minute))
 
 	It("and can be tried again", func(ctx SpecContext) {
 		m.mark(ctx, "shop", `{"`+failedMark+`":null}`)
 		m.until(ctx, "shop", "Private")
 		expectMovedAway(m.take(ctx, h), before)
-	}, SpecTimeout(4*time.Minute))
+	}, SpecTimeout(12*time.Minute))
 })
 
 // refusing is a refusal that is in force.

@@ -42,7 +42,7 @@ var _ = Describe("Hosted clusters that others have locked", Ordered, func() {
 		began = now(ctx)
 		m.enable(ctx)
 		m.begin(ctx)
-	}, NodeTimeout(2*time.Minute))
+	}, NodeTimeout(5*time.Minute))
 
 	It("are written nothing of but that they are, and somebody is called once that has lasted for an hour", func(ctx SpecContext) {
 		const held = `capstan_needs_attention{alert="CapstanPrivateCAPIHeld",machine="privatecapi"} 3`
@@ -74,9 +74,9 @@ var _ = Describe("Hosted clusters that others have locked", Ordered, func() {
 			}
 			Expect(is.uids).To(Equal(before[i].uids))
 		}
-	}, SpecTimeout(3*time.Minute))
+	}, SpecTimeout(6*time.Minute))
 
-	It("take turns like others once their locks are gone", func(ctx SpecContext) {
+	It("take turns like others once their locks are gone", Label(whole), func(ctx SpecContext) {
 		for name := range foreign {
 			m.mark(ctx, name, `{"`+lockMark+`":null,"`+companionMark+`":null}`)
 		}
@@ -88,5 +88,5 @@ var _ = Describe("Hosted clusters that others have locked", Ordered, func() {
 			}
 			return errors.New(m.history().tell())
 		})
-	}, SpecTimeout(3*time.Minute))
+	}, SpecTimeout(6*time.Minute))
 })

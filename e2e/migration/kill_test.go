@@ -49,17 +49,17 @@ var _ = Describe("An operator that is killed after a few writes again and again"
 		undone = m.take(ctx, h)
 		m.mends("shop", h)
 		expectMovedAway(moved, before)
-	}, NodeTimeout(8*time.Minute))
+	}, NodeTimeout(25*time.Minute))
 
 	It("moves a hosted cluster to where an undisturbed one does", func(ctx SpecContext) {
 		m.killUntil(ctx, func() { m.mark(ctx, "shop", retry) }, func(context.Context) error { return m.isIn("shop", "Private") })
 		expectSame(m.take(ctx, h), moved)
-	}, SpecTimeout(15*time.Minute))
+	}, SpecTimeout(40*time.Minute))
 
 	It("moves it back to where an undisturbed one does", func(ctx SpecContext) {
 		m.killUntil(ctx, func() { m.mark(ctx, "shop", revert) }, func(context.Context) error { return m.isIn("shop", "Failed") })
 		expectSame(m.take(ctx, h), reverted)
-	}, SpecTimeout(15*time.Minute))
+	}, SpecTimeout(40*time.Minute))
 
 	It("undoes a move of it as an undisturbed one does", func(ctx SpecContext) {
 		at := m.take(ctx, h)
@@ -71,7 +71,7 @@ var _ = Describe("An operator that is killed after a few writes again and again"
 		is := m.take(ctx, h)
 		expectSame(is, undone)
 		Expect(is.uids).To(Equal(at.uids))
-	}, SpecTimeout(20*time.Minute))
+	}, SpecTimeout(50*time.Minute))
 
 	AfterAll(func(ctx SpecContext) {
 		Expect(m.take(ctx, h).calls).To(Equal(before.calls), "what the cloud was asked for")

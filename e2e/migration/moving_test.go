@@ -108,7 +108,7 @@ func (m *moving) begin(ctx context.Context) {
 	var hurrying sync.WaitGroup
 	lives, end := context.WithCancel(m.lives)
 	hurrying.Go(func() { m.hurry(lives) })
-	DeferCleanup(func(ctx SpecContext) {
+	DeferCleanup(func(_ SpecContext) {
 		end()
 		hurrying.Wait()
 		if CurrentSpecReport().Failed() {

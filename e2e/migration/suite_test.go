@@ -25,8 +25,8 @@ import (
 const (
 	// bin is what make build and make controlplane fill.
 	bin = "../../bin"
-	// patience bounds every wait of the suite: a move takes a minute.
-	patience = 4 * time.Minute
+	// patience bounds every wait of the suite: a move takes a minute, and a busy machine several.
+	patience = 10 * time.Minute
 
 	standard   = "cluster.x-k8s.io"
 	private    = "cluster.hypershift.openshift.io"

@@ -28,7 +28,7 @@ var _ = Describe("Three hosted clusters that may be moved, of which one does wor
 		m.breaks("b", hosted["b"])
 		m.enable(ctx)
 		m.begin(ctx)
-	}, NodeTimeout(5*time.Minute))
+	}, NodeTimeout(10*time.Minute))
 
 	It("take turns, and no two of them are ever locked at once", func(ctx SpecContext) {
 		m.until(ctx, "a", "Private")
@@ -39,7 +39,7 @@ var _ = Describe("Three hosted clusters that may be moved, of which one does wor
 		for _, name := range []string{"a", "c"} {
 			expectMovedAway(m.take(ctx, hosted[name]), before[name])
 		}
-	}, SpecTimeout(10*time.Minute))
+	}, SpecTimeout(30*time.Minute))
 
 	It("are moved but for the one whose move has failed, which is left alone as long as it says so", func(ctx SpecContext) {
 		operator, _ := m.running()
@@ -48,7 +48,7 @@ var _ = Describe("Three hosted clusters that may be moved, of which one does wor
 		Expect(m.writesIn(ctx, failed, hosted["b"])).To(BeEmpty())
 		expectUntouched(m.take(ctx, hosted["b"]), before["b"], map[string]string{legacyMark: "legacy", failedMark: "health-check-timeout"})
 		m.history().expectTurns("a", "b", "c")
-	}, SpecTimeout(time.Minute))
+	}, SpecTimeout(3*time.Minute))
 
 	It("are all moved once somebody has taken that off", func(ctx SpecContext) {
 		m.mends("b", hosted["b"])
@@ -56,5 +56,5 @@ var _ = Describe("Three hosted clusters that may be moved, of which one does wor
 		m.until(ctx, "b", "Private")
 		m.history().expectTurns("a", "b", "c", "b")
 		expectMovedAway(m.take(ctx, hosted["b"]), before["b"])
-	}, SpecTimeout(5*time.Minute))
+	}, SpecTimeout(15*time.Minute))
 })
