@@ -78,7 +78,7 @@ const documentBuffer = 256 << 10
 
 // streamTransport makes a transport for answers without an end, all on one connection of HTTP/2: each costs little while it waits.
 func streamTransport(config *rest.Config) (http.RoundTripper, error) {
-	return transportFor(config, dial, func(own *http.Transport) {
+	return transportFor(config, dialTogether, func(own *http.Transport) {
 		own.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer, MaxReadFrameSize: streamBuffer}
 	})
 }
