@@ -19,10 +19,13 @@ const (
 	dialTimeout = 5 * time.Second
 	// keepAlive is how often a connection to the API server is probed that says nothing.
 	keepAlive = 30 * time.Second
-	// documentConns is how many connections for documents are kept, documentIdle how long each waits for the next one: API servers
-	// close it after 90 s, and must not do so when a request comes.
-	documentConns, documentIdle = 100, 30 * time.Second
+	// documentIdle is how long a connection to the API server waits for the next document. API servers close it after 90 s, and
+	// must not do so when a request comes.
+	documentIdle = 30 * time.Second
 )
+
+// documentConns is how many connections for documents are kept.
+const documentConns = 100
 
 // upstream is the server, and how it is spoken to.
 type upstream struct {
@@ -75,7 +78,7 @@ const documentBuffer = 256 << 10
 
 // streamTransport makes a transport for answers without an end, all on one connection of HTTP/2: each costs little while it waits.
 func streamTransport(config *rest.Config) (http.RoundTripper, error) {
-	return transportFor(config, dial, func(own *http.Transport) {
+	return transportFor(config, dialTogether, func(own *http.Transport) {
 		own.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer, MaxReadFrameSize: streamBuffer}
 	})
 }
