@@ -128,7 +128,7 @@ func (w *World) newManager(ctx context.Context, deployment, name string) (*Manag
 	if err != nil {
 		return nil, err
 	}
-	p := &place{kubeconfig: kubeconfig, certificates: filepath.Join(w.Cluster.Dir(), name+"-certificates"), first: w.first}
+	p := &place{kubeconfig: kubeconfig, certificates: filepath.Join(w.Cluster.Dir(), name+"-certificates"), first: w.ports.first}
 	if err := freePorts(&p.health, &p.webhooks); err != nil {
 		return nil, err
 	}

@@ -48,8 +48,8 @@ type World struct {
 	managers map[string]*Manager
 	// image is the provider's where it is a whole one, nil otherwise.
 	image v1.Image
-	// first is the first of the ports of the world's clusters, and endpoints is how many are taken.
-	first     int
+	// ports are for the world's clusters, and endpoints is how many are taken.
+	ports     ports
 	endpoints atomic.Int32
 }
 
@@ -63,7 +63,7 @@ func Start(ctx context.Context, o Options) (_ *World, err error) {
 		return nil, err
 	}
 	w := &World{bin: bin, managers: map[string]*Manager{}}
-	if w.first, err = freeRange(); err != nil {
+	if w.ports, err = takePorts(); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -133,7 +133,7 @@ func (w *World) install(ctx context.Context, layout string) error {
 func (w *World) Manager(deployment string) *Manager { return w.managers[deployment] }
 
 // Endpoint is a port of the loopback at which the API of a cluster can be; no other cluster of the world gets the same.
-func (w *World) Endpoint() int { return w.first + portsOfAWorld/2 + int(w.endpoints.Add(1)) - 1 }
+func (w *World) Endpoint() int { return w.ports.first + portsOfAWorld/2 + int(w.endpoints.Add(1)) - 1 }
 
 // Alive is an error once a manager or the operator has ended by itself.
 func (w *World) Alive() error {
@@ -153,5 +153,7 @@ func (w *World) Stop() error {
 	if w.Environment != nil {
 		problems = append(problems, w.Environment.Stop())
 	}
+	problems = append(problems, w.ports.give())
+	w.ports = ports{}
 	return errors.Join(problems...)
 }

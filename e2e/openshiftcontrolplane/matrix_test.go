@@ -60,10 +60,10 @@ func matrixPage() string {
 The same for the [installation](state-diagrams/openshiftcontrolplane.md) of an OpenShift cluster: %d faults in %d states, %d cells, tried
 by %s on a real control plane, with Cluster API's own manager, infrastructure and guests in memory, and a proxy that does harm
 between the provider and its API server. A cluster of one control-plane machine, of three in Remediating, is held in a state, and the
-faults come one after the other. Every cell checks that the state is kept, or comes back by itself when the fault is over, and that the same Machines are there. In
-the end the cluster is let go on, without help: to Installed, or to where the state leads; and it is deleted, which leaves nothing. The
-audit log is the witness that each Machine, infrastructure machine and config was made once, and one bootstrap machine; in Remediating and
-Clearing, whose work is to make some anew, once more for each time.
+faults come one after the other. Every cell checks that the state is kept, or comes back by itself when the fault is over, and that the
+same Machines are there. In the end the cluster is let go on, without help: to Installed, or to where the state leads; and it is deleted,
+which leaves nothing. The audit log is the witness that each Machine, infrastructure machine and config was made once, and one bootstrap
+machine; in Remediating and Clearing, whose work is to make some anew, once more for each time.
 
 `, len(faults), len(stages), cells, "`make test-openshift`")
 	b.WriteString("| Fault |")
@@ -97,7 +97,10 @@ How the states are held:
 	b.WriteString(`
 In the same suite the provider is ended by SIGKILL after every few writes of an installation, an upgrade, a change of the number of
 machines, a replacement, a clearing and a deletion, once with a second provider beside it: the objects in the end are those of an
-undisturbed one, and no attempt has two bootstrap machines. The machine openshiftconfig has no columns of its own. Its configs go their way while
+undisturbed one, and no attempt has two bootstrap machines. An object of somebody else whose name a cluster is about to take is told and
+left as it is: the cluster is Failed, and goes on ten minutes after the object is gone, or at once by annotation
+capstan.openshift.io/retry. Infrastructure that is refused to a new cluster, or to one that is to grow, is told by the words of whoever
+refuses it, and is there as soon as it is to be had. The machine openshiftconfig has no columns of its own. Its configs go their way while
 these clusters do, and it has its [stories](../machine/openshiftconfig/testdata).
 `)
 	return b.String()
