@@ -137,12 +137,17 @@ lint: bin/golangci-lint ## Run the linters; the import arrows are among them.
 # The proof of a table tries millions of situations one after the other in one goroutine, and
 # whole moves end at each of their writes: the race detector has nothing to look at there but much to do.
 PROOF := ^(TestTable|TestMigration_.*)$$
+# So do the long tests of these, which start nothing that would run beside them: tools/alone_test.go looks.
+ALONE := cmd/capstan/payload deploy deploy/payload deploy/privatecapi machine/clusterapi phases/crdschema phases/openshiftcontrolplane/inputs phases/openshiftcontrolplane/machines phases/payload phases/payload/builtin phases/payload/job phases/render/admission phases/render/policy
 
+# Without vet, of which the linters have all.
+UNIT = go test -vet=off -timeout 30m
 .PHONY: unit
-unit: ## Run all tests but the end-to-end suite, with the race detector.
-	@go test $(RACE) -timeout 30m -skip '$(PROOF)' ./...
-	@go test -timeout 30m -run '$(PROOF)' $(TABLES)
-	@set -e; for module in cmd/manifests-gen cmd/capi-shim packaging tools e2e/alerts e2e/capi; do go test -C $$module -timeout 30m ./...; done
+unit: ## Run all tests but the end-to-end suite, with the race detector where something runs beside something else.
+	@$(UNIT) $(RACE) -skip '$(PROOF)' $$(go list ./... | grep -v -x -F $(ALONE:%=-e github.com/capstan-capi/capstan/%))
+	@$(UNIT) $(ALONE:%=./%)
+	@$(UNIT) -run '$(PROOF)' $(filter-out $(ALONE:%=./%/),$(TABLES))
+	@set -e; for module in cmd/manifests-gen cmd/capi-shim packaging tools e2e/alerts e2e/capi; do (cd $$module && $(UNIT) ./...); done
 
 # How many inputs of each content type are made.
 INPUTS ?= 10000000
@@ -170,11 +175,11 @@ tidy: ## Bring go.mod and go.sum of every module up to date; the product's first
 
 .PHONY: modules
 modules: ## Fail when a downloaded module is not what go.sum says.
-	@set -e; $(EACH_MODULE) go mod verify; done
+	@go run -C tools ./sums $(addprefix $(CURDIR)/,. $(OWN_MODULES) e2e/controlplane $(WORLD_MODULES) $(SUITE_MODULES))
 
 .PHONY: diagrams
 diagrams: ## Write docs/state-diagrams from the machines' tables.
-	@go test $(TABLES) -run '/the_generated_diagram' -update
+	@go test -vet=off $(TABLES) -run '/the_generated_diagram' -update
 
 .PHONY: new-machine
 new-machine: ## Write an empty machine, NAME=x in lowercase letters.
@@ -232,9 +237,12 @@ test-page: build controlplane ## See the dashboard's page in Debian's chromium, 
 	@$(PAGE)
 
 PRIVATE = go test -C e2e -v -count=1 -timeout 2h ./private -args -ginkgo.no-color
+# What happens to moves of hosted clusters, one after the other; what is quick of it is part of `make e2e`.
+MOVES = go test -C e2e -v -count=1 -timeout 2h ./migration -args -ginkgo.no-color -whole
 .PHONY: test-private
-test-private: build controlplane worlds ## Prove that unmodified managers of Cluster API work with private types, beside others with the standard ones.
+test-private: build controlplane worlds ## Prove that unmodified managers of Cluster API work with private types, beside others with the standard ones, and that moves end well whatever happens meanwhile.
 	@$(PRIVATE) -whole
+	@$(MOVES)
 
 .PHONY: test-private-reduced
 test-private-reduced: build controlplane worlds ## The same with one Cluster in each world, in minutes; `make e2e` does so too.
@@ -242,7 +250,7 @@ test-private-reduced: build controlplane worlds ## The same with one Cluster in 
 
 # A selection of it is part of `make e2e`.
 .PHONY: test-openshift
-test-openshift: build controlplane capi ## Prove that clusters of OpenShift are made, changed and removed, ten at once, whichever write the provider is killed after.
+test-openshift: build controlplane capi provider-image ## Prove that clusters of OpenShift are made, changed and removed, ten at once, whichever write the provider is killed after.
 	@go test -C e2e -v -count=1 -timeout 2h ./openshiftcontrolplane -args -full -ginkgo.no-color
 
 # How long the proxy of private types is under load; in `make test` it is 10 s, without the race detector.
@@ -273,7 +281,7 @@ test: ## Run everything: generated files, format, lint, unit tests, end-to-end s
 	@start=$$(date +%s); $(MAKE) test-parts; code=$$?; \
 	echo; cat bin/log/times; printf '%-14s %12d s\n' total $$(($$(date +%s) - start)); exit $$code
 
-# The end-to-end suite mostly waits, and the checks of the code never do. Beside each other, with the processor for the suite
+# The end-to-end suite mostly waits, and the checks of modules and code never do. Beside each other, with the processor for the suite
 # whenever it wants it, they take no longer than the suite.
 # `make test` alone calls these, and none is for people: they have no line in `make help`.
 .PHONY: test-parts
@@ -290,22 +298,37 @@ compile: $(TUTORIAL) worlds capi bin/golangci-lint
 	@$(PROGRESS) tests go build -C=e2e $(call LIBRARIES,-C e2e)
 	@$(PROGRESS) 'tests, -race' go build $(RACE) $(LIBRARIES)
 
-.PHONY: part-compile part-fresh part-code part-lint part-unit part-e2e
+.PHONY: part-compile part-fresh part-code part-lint part-unit part-modules part-e2e
+# A program is linked by one thread: another one is compiled meanwhile.
 part-compile:
-	@tools/part.sh -live compile $(MAKE) compile
+	@tools/part.sh -live compile $(MAKE) -j2 compile
 part-fresh:
-	@tools/part.sh modules $(MAKE) modules
-	@tools/part.sh fresh tools/fresh.sh $(MAKE) generate diagrams
+	@tools/part.sh fresh tools/fresh.sh $(MAKE) -j2 generate diagrams
 part-code:
 	@nice -n 19 $(MAKE) part-lint
 	@nice -n 19 $(MAKE) part-unit
+	@nice -n 19 $(MAKE) part-modules
 part-lint:
 	@tools/part.sh format $(MAKE) fmt-check
 	@tools/part.sh lint $(MAKE) lint
 part-unit:
 	@tools/part.sh unit $(MAKE) unit
+part-modules:
+	@tools/part.sh modules $(MAKE) modules
 part-e2e:
 	@tools/part.sh -live e2e $(MAKE) e2e
+
+# What CI does besides. The browser, the soak and the second image wait more than they work, and fuzzing never waits: it has what they
+# leave of the processor, and a third more of time for that.
+.PHONY: part-beyond part-page part-fuzz
+part-beyond:
+	@$(MAKE) -j2 part-page part-fuzz
+part-page:
+	@tools/part.sh page $(MAKE) test-page
+	@tools/part.sh soak $(MAKE) soak SOAK=1m
+	@tools/part.sh image-twice $(MAKE) image-twice
+part-fuzz:
+	@nice -n 19 tools/part.sh fuzz $(MAKE) fuzz FUZZTIME=40s
 
 bin/demo-runner bin/bench-runner bin/conformance-runner: bin/%-runner: $(PROGRESS) FORCE
 	@$(PROGRESS) 'the $*' go build -C=e2e -buildvcs=false -o=../$@ ./$*

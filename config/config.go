@@ -6,5 +6,5 @@ import "embed"
 
 // Files are those that kustomize reads, with the folders that they are in.
 //
-//go:embed crd default installer manager rbac
+//go:embed crd default installer manager monitoring rbac
 var Files embed.FS

@@ -16,7 +16,7 @@ import (
 	"github.com/capstan-capi/capstan/machine/compatibility"
 )
 
-//go:generate go test . -run TestTheAlerts -update
+//go:generate go test -vet=off . -run TestTheAlerts -update
 
 var update = flag.Bool("update", false, "write deploy/alerts.yaml")
 

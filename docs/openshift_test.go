@@ -169,10 +169,14 @@ func hasField(t *testing.T, kind string, path []string) bool {
 	return false
 }
 
-func TestOpenShift_pages_can_be_read_at_a_sitting(t *testing.T) {
-	pages, err := filepath.Glob("openshift*.md")
-	if err != nil || len(pages) < 4 {
-		t.Fatalf("there are %d pages (%v)", len(pages), err)
+func TestPages_of_clusters_can_be_read_at_a_sitting(t *testing.T) {
+	var pages []string
+	for _, pattern := range []string{"openshift*.md", "private-capi*.md"} {
+		some, err := filepath.Glob(pattern)
+		if err != nil || len(some) < 4 {
+			t.Fatalf("there are %d pages %s (%v)", len(some), pattern, err)
+		}
+		pages = append(pages, some...)
 	}
 	for _, page := range pages {
 		if lines := strings.Count(text(t, page), "\n"); lines > 300 {

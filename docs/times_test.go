@@ -22,7 +22,7 @@ import (
 	"github.com/capstan-capi/capstan/message"
 )
 
-//go:generate go test . -run TestTheTimes -update
+//go:generate go test -vet=off . -run TestTheTimes -update
 
 var update = flag.Bool("update", false, "write docs/times.md")
 

@@ -52,6 +52,9 @@ const (
 	PayloadVersionsAnnotation = "capstan.openshift.io/payload-versions"
 	// PayloadPlatformAnnotation is the platform of the inputs when the payload was made: how long a bootstrap may take rests on it.
 	PayloadPlatformAnnotation = "capstan.openshift.io/payload-platform"
+	// PayloadClusterIDAnnotation is the UUID that the payload has the cluster know itself by: a guest with another one is another
+	// cluster.
+	PayloadClusterIDAnnotation = "capstan.openshift.io/payload-cluster-id"
 )
 
 // RoleLabel says on the objects of a control-plane machine what it is started as: bootstrap or master. The bootstrap Machine has

@@ -41,7 +41,9 @@ it is trusted by. It is read again when it changes.
 It holds no Lease, since every replica serves, writes nothing, and reads nothing of a cluster but the names and
 labels of CustomResourceDefinitions: the version of the contract that references need is in these labels.
 
-When it is told to stop it says that it is not ready, goes on serving for --drain, and then ends.`,
+When it is told to stop it says that it is not ready, goes on serving for --drain, and then ends.
+
+Exit codes: 0 if it was told to stop, 1 if it could not be started or goes on no more.`,
 		Example:       `  capi-shim --kubeconfig ~/.kube/config --cert-dir ./certificates --routes routes.yaml --metrics-address=0`,
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,

@@ -35,7 +35,8 @@ It does so on the server's side, under the name capstan-provider-apply, and neve
 set a field to another value, that stands, nothing of this object is written, and field and manager are told. A field
 that no definition has is refused. It waits for nothing, and deletes nothing.
 
-It needs the right to get and patch what it is given. Every object is tried, whatever becomes of those before it.
+It needs the right to get, create and patch what it is given. Every object is tried, whatever becomes of those before
+it.
 
 Exit codes:
 

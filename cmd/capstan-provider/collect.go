@@ -18,7 +18,9 @@ func collectCommand() *cobra.Command {
 		Short: "Stores what the installer has made beside it, in the Secret of its Job",
 		Long: `Runs beside the installer in the pod of a Job. Waits until the installer has ended, checks the Ignition
 configs that it has written, and stores them in one Secret. Where the installer has failed, the end of
-its log is stored instead, without what is secret.`,
+its log is stored instead, without what is secret.
+
+Exit codes: 0 if the configs are stored; 1 if the installer has failed, or they are not right or could not be stored.`,
 		Example: `  capstan-provider collect --work=/work --assets=/assets --namespace=fleet --secret=a-ignition-0123456789`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

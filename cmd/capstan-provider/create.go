@@ -42,7 +42,8 @@ On AWS the image of the release has to be named, by platform.aws.defaultMachineP
 AWS_SECRET_ACCESS_KEY; without it the provider uses its own, and the guest has none unless a manifest brings them.
 Names api and api-int of the cluster's domain are not made in DNS: a hook has to wait for who makes them.
 
-What is printed has what is secret in it. Secrets are labelled so that clusterctl moves them with the cluster.
+What is made has what is secret in it. A folder that it is written into has to be new, or empty. Secrets are labelled
+so that clusterctl moves them with the cluster.
 
 Exit codes:
 

@@ -59,7 +59,7 @@ func TestPage_and_help_name_the_exit_code_of_every_step(t *testing.T) {
 }
 
 func TestCommands_have_examples_and_say_what_their_exit_codes_mean(t *testing.T) {
-	for _, command := range typed() {
+	for _, command := range append(typed(), managerCommand(), collectCommand()) {
 		if command.Example == "" || !regexp.MustCompile(`(?i)exit codes?\b`).MatchString(command.Long) {
 			t.Errorf("%s has no example, or does not say how it ends", command.Name())
 		}

@@ -31,7 +31,10 @@ last failure, how it came here, and the next step. With --moves it tells of each
 that asks for, too.
 
 It needs the right to get the OpenShiftControlPlane. With that to get its Cluster and to list machines it tells more.
-It writes nothing. The exit code is 1 if there is no such OpenShiftControlPlane, or if it could not be read.`,
+It writes nothing.
+
+Exit codes: 0 if it was explained, whatever the state is; 1 if there is no such OpenShiftControlPlane, or if it could
+not be read.`,
 		Example: `  capstan-provider explain fleet/example
   capstan-provider explain fleet/example -o json | jq -r .next`,
 		Args: cobra.ExactArgs(1),

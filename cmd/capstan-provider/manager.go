@@ -53,7 +53,9 @@ func managerCommand() *cobra.Command {
 		Use:   "manager",
 		Short: "Runs the control plane provider and the bootstrap provider until it is told to stop",
 		Long: `Runs the provider of OpenShift clusters: it has clusters made out of OpenShiftControlPlanes, and gives
-machines what their OpenShiftConfigs say that they are started with.`,
+machines what their OpenShiftConfigs say that they are started with.
+
+Exit codes: 0 if it was told to stop, 1 if it could not be started, or does not hold its Lease any more.`,
 		Example: `  capstan-provider manager --kubeconfig ~/.kube/config --leader-elect=false`,
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },

@@ -25,6 +25,7 @@ import (
 	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/controllers/options"
 	"github.com/capstan-capi/capstan/controllers/privatecapi"
+	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/transport"
 )
 
@@ -93,7 +94,7 @@ only older revisions had, and reports on ClusterOperator cluster-api.`,
 	flags.IntVar(&f.concurrency, "apply-concurrency", 8, "how many objects of a wave are applied at the same time")
 	flags.StringVar(&f.webhooksURL, "webhooks-url", "", "`URL` such as https://127.0.0.1:9443 that API servers find the checker at; without it, they find it at its Service")
 	flags.StringVar(&f.webhooksCAFile, "webhooks-ca-file", "", "PEM `file` of certificates that API servers trust the checker by; without it, the service CA operator writes them")
-	flags.StringVar(&f.privateCAPIImage, "private-capi-image", "", "move HostedClusters to private Cluster API types, with this image for the proxy beside their components; empty to move none")
+	flags.StringVar(&f.privateCAPIImage, "private-capi-image", "", "move HostedClusters to private Cluster API types, with the image `host/path@sha256:...` for the proxy beside their components; empty to move none")
 	flags.StringVar(&f.legacyOperator, "legacy-operator", "", "retire `namespace/name`, the Deployment of HyperShift's old operator, once every HostedCluster has private Cluster API types; empty to leave it alone")
 	flags.DurationVar(&f.openAfter, "open-after", 15*time.Minute, "refuse nothing any more for CompatibilityRequirements once the checker has been away for this long; 0 to go on refusing")
 	f.bootImages.addFlags(flags)
@@ -122,6 +123,11 @@ func (f *operatorFlags) validate() error {
 		return fmt.Errorf("--legacy-operator %q is not of the form namespace/name", f.legacyOperator)
 	case f.concurrency < 1:
 		return fmt.Errorf("--apply-concurrency %d is less than 1", f.concurrency)
+	}
+	if f.privateCAPIImage != "" {
+		if _, err := images.ParseRef(f.privateCAPIImage); err != nil {
+			return fmt.Errorf("--private-capi-image: %w", err)
+		}
 	}
 	return f.bootImages.validate()
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -52,7 +53,7 @@ cluster-api go. Roles and webhook configurations get the prefix private-, and no
 account of the migration writes. Whatever else a provider brings is left out, and told. No cluster is needed. The
 same input gives the same output, on every machine.
 
-Images and folders are given as for capstan render. A provider's Go module, of a version that is pinned, becomes a
+Images and folders are given as for capstan render; one without a profile for the platform is an error. A provider's Go module, of a version that is pinned, becomes a
 folder by manifests-gen, which runs kustomize; a file is what kustomize has built, with any objects.
 
 The shim knows a provider's webhooks by the name of a route, which its route file leads to a server. The route is
@@ -188,6 +189,9 @@ func (f *privateManifestsFlags) rendered(ctx context.Context) (parts []upstreamP
 	} else if err != nil {
 		return nil, nil, err
 	}
+	if rev != nil {
+		wrong = append(wrong, f.barren(rev)...)
+	}
 	for _, problem := range wrong {
 		problems = append(problems, f.named(problem).String())
 	}
@@ -198,6 +202,23 @@ func (f *privateManifestsFlags) rendered(ctx context.Context) (parts []upstreamP
 		parts = append(parts, upstreamPart{c.Name, c.Objects})
 	}
 	return parts, problems, nil
+}
+
+// barren are the images and folders of which nothing would be made: whoever gives one means something of it.
+func (f *privateManifestsFlags) barren(rev *render.Revision) (problems []render.Problem) {
+	platforms := map[string][]string{}
+	for _, s := range rev.Skipped {
+		platforms[s.Image] = append(platforms[s.Image], s.Platform)
+	}
+	for _, c := range rev.Components {
+		delete(platforms, c.Image)
+	}
+	for _, image := range slices.Sorted(maps.Keys(platforms)) {
+		of := slices.Compact(slices.Sorted(slices.Values(platforms[image])))
+		problems = append(problems, render.Problem{Image: image, Cause: fmt.Sprintf(
+			"it has no profile for platform %s, so that nothing would be made of it: say --platform %s", f.platform, strings.Join(of, ", or "))})
+	}
+	return problems
 }
 
 // readUpstream reads a file, given as [route=]file.

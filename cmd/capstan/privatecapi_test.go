@@ -106,3 +106,22 @@ func TestPrivateManifests_refuses_flags_that_lead_nowhere(t *testing.T) {
 		}
 	}
 }
+
+func TestPrivateManifests_refuses_an_image_whose_profiles_are_for_other_platforms(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"metadata.yaml":  "name: infrastructure-aws\nocpPlatform: AWS\ninstallOrder: 20\n",
+		"manifests.yaml": someDefinition,
+	} {
+		if err := os.MkdirAll(filepath.Join(folder, "default"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, "default", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, errs, err := privateManifests(t, "--dir", folder, "-o", "yaml")
+	if err == nil || out != "" || !strings.Contains(errs, "no profile for platform None") || !strings.Contains(errs, "--platform AWS") {
+		t.Errorf("%v:\n%s\n%s", err, out, errs)
+	}
+}

@@ -60,7 +60,7 @@ state is the exit code:
   3     HotLoop, Failed
 
   code  privatecapi                             legacyoperator
-  0     Private                                 Needed, Removed
+  0     Private, or Failed for reason reverted  Needed, Removed
   1     could not be read, or there is no such HostedCluster
   2     Classifying, Eligible, Checking,        Removing, or nothing reported
         Locking, Pausing, Draining,
@@ -69,7 +69,8 @@ state is the exit code:
         Comparing, Unpausing, Observing,
         Committing, RemovingSource, Unlocking,
         Repausing, DrainingBack, CopyingBack,
-        DroppingCopies, Restoring,
+        DroppingCopies, Restoring, Private
+        with a request to be moved back,
         or nothing reported
   3     Failed, Held, Ambiguous, CommitBlocked, RemovalBlocked
         CleanupBlocked, UnlockBlocked,

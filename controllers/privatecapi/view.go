@@ -70,8 +70,21 @@ func look(ctx context.Context, get view.Getter, key machine.Key) (view.Seen, err
 	}
 	return view.Seen{
 		Record: record, Waits: record.Reason, Untold: untold,
-		Status: Status{Head: view.HeadOf(tableView, record, "", record.Reason), HostedCluster: string(key)},
+		Status: Status{Head: view.HeadOf(tableView, record, "", record.Reason).Ending(CodeOf(record.State, guards.MarksOf(o.GetAnnotations()))), HostedCluster: string(key)},
 	}, nil
+}
+
+// CodeOf is the exit code of a HostedCluster in a state, by what people have asked for: one that was moved back is where they want it,
+// and one that is to be moved back is not.
+func CodeOf(state machine.State, marks guards.Marks) int {
+	row, known := tableView.State(state)
+	switch {
+	case state == guards.Failed && marks.Failed == guards.Reverted, state == guards.Private && !marks.Revert:
+		return view.CodeDone
+	case known && row.Alarm:
+		return view.CodeLook
+	}
+	return view.CodeOnItsWay
 }
 
 // operatorNamespace is where records are looked for: there is no flag for it where machines are looked at by their names.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	"github.com/capstan-capi/capstan/controllers/view"
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
 	phases "github.com/capstan-capi/capstan/phases/privatecapi"
@@ -82,6 +83,46 @@ func TestLook_tells_since_when_the_record_is_so_and_not_the_condition(t *testing
 			}
 			if !seen.Record.Since.Equal(row.want) || !strings.Contains(text.String(), row.text) || strings.Contains(text.String(), "12:00:00") {
 				t.Errorf("since %s:\n%s", seen.Record.Since, text.String())
+			}
+		})
+	}
+}
+
+// hostedBy is a getter of one HostedCluster with annotations, whose condition tells a state; nothing else is stored.
+func hostedBy(state machine.State, annotations map[string]string) view.Getter {
+	return func(_ context.Context, _ schema.GroupVersionResource, _, namespace, name string, into any) (bool, error) {
+		o, is := into.(*unstructured.Unstructured)
+		if !is {
+			return false, nil
+		}
+		o.SetNamespace(namespace)
+		o.SetName(name)
+		o.SetAnnotations(annotations)
+		o.Object["status"] = map[string]any{"conditions": []any{map[string]any{
+			"type": phases.Condition, "status": "False", "reason": string(state), "message": string(state) + ": so", "lastTransitionTime": transition.Format(time.RFC3339),
+		}}}
+		return true, nil
+	}
+}
+
+func TestLook_has_an_exit_code_for_each_state_and_for_what_people_have_asked_for(t *testing.T) {
+	private, failed := map[string]string{guards.PrivateTypesAnnotation: guards.MarkTrue}, map[string]string{guards.FailedAnnotation: "scale-up-timeout"}
+	for name, row := range map[string]struct {
+		state       machine.State
+		annotations map[string]string
+		code        int
+	}{
+		"it has moved":                         {guards.Private, private, view.CodeDone},
+		"it has moved and is to be moved back": {guards.Private, map[string]string{guards.PrivateTypesAnnotation: guards.MarkTrue, guards.RevertAnnotation: ""}, view.CodeOnItsWay},
+		"it waits":                             {guards.Eligible, nil, view.CodeOnItsWay},
+		"it was moved back":                    {guards.Failed, map[string]string{guards.FailedAnnotation: string(guards.Reverted)}, view.CodeDone},
+		"it has failed":                        {guards.Failed, failed, view.CodeLook},
+		"it stands still":                      {guards.CommitBlocked, private, view.CodeLook},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen, err := look(t.Context(), hostedBy(row.state, row.annotations), "clusters/a")
+			if err != nil || seen.Status.Code() != row.code {
+				t.Errorf("the exit code is %d, %v", seen.Status.Code(), err)
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-//go:generate go test . -run TestTheAlerts -update
+//go:generate go test -vet=off . -run TestTheAlerts -update
 
 var update = flag.Bool("update", false, "write config/alerts/alerts.yaml")
 
@@ -57,6 +58,36 @@ func TestTheAlerts_are_those_that_people_were_promised(t *testing.T) {
 	}
 }
 
+// which are the questions that tell which objects an alert is about: metrics count them by state, since one for each would be one for each
+// cluster that there ever was.
+var which = map[string]string{
+	"CapstanOpenShiftControlPlaneDegraded": inState("openshiftcontrolplanes", "Degraded"),
+	"CapstanOpenShiftInstallStuck":         inState("openshiftcontrolplanes", "Failed"),
+	"CapstanOpenShiftDeletionStuck":        inState("openshiftcontrolplanes", "Deleting"),
+	"CapstanOpenShiftConfigFailed":         inState("openshiftconfigs", "Failed"),
+	"CapstanOpenShiftBootstrapLeaked":      "kubectl get -A machines -l capstan.openshift.io/role=bootstrap",
+	"CapstanOpenShiftKubeconfigExpiring":   `kubectl get openshiftcontrolplanes -A -o jsonpath='{range .items[*]}{.metadata.namespace}/{.metadata.name}: {.status.conditions[?(@.type=="KubeconfigAvailable")].message}{"\n"}{end}'`,
+}
+
+func inState(kind, state string) string {
+	return fmt.Sprintf(`kubectl get %s -A -o jsonpath='{range .items[?(@.status.state=="%s")]}{.metadata.namespace}/{.metadata.name}: {.status.waits}{"\n"}{end}'`, kind, state)
+}
+
+func TestTheAlerts_tell_which_objects_they_are_about_as_the_first_command_of_their_pages_does(t *testing.T) {
+	for _, part := range all {
+		for _, call := range part.View.Calls {
+			page, err := os.ReadFile("../../docs/runbooks/" + call.Name + ".md")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, block, _ := strings.Cut(string(page), "```console\n")
+			if first, _, _ := strings.Cut(block, "\n"); first != which[call.Name] || first == "" {
+				t.Errorf("%s is about what %q tells, and its page begins with %q", call.Name, which[call.Name], first)
+			}
+		}
+	}
+}
+
 type object = map[string]any
 
 func prometheusRule() any {
@@ -85,7 +116,7 @@ func ruleOf(call machine.Call, expr string) object {
 		"labels": object{"severity": string(call.Severity), "namespace": namespace},
 		"annotations": object{
 			"summary":     call.Summary + ".",
-			"description": call.Doc + " The status of each object says why, since when, and what is waited for.",
+			"description": call.Doc + " Which ones, `" + which[call.Name] + "` tells. The status of each says why, since when, and what is waited for.",
 			"runbook_url": runbooks + call.Name + ".md",
 		},
 	}

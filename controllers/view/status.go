@@ -58,6 +58,12 @@ func (h Head) Asking() Head {
 	return h
 }
 
+// Ending is the head of a machine whose exit code says more than its state.
+func (h Head) Ending(code int) Head {
+	h.code = code
+	return h
+}
+
 // Line is a status in one line, for a log or a pipe: the same until something changes.
 func (h Head) Line() string { return cmp.Or(h.Waits, string(h.State), h.Problem) }
 

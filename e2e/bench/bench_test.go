@@ -126,7 +126,11 @@ func TestTargets_are_told_with_what_missed_them(t *testing.T) {
 	small := scenario{name: "small", targets: []target{ratio(1.3), wall(2)}}
 	large := scenario{name: "large", targets: []target{requests(5), growth(1.15, "small"), processor(20), writesBesideObjects(10)}}
 	alone := scenario{name: "alone", targets: []target{growth(1.15, "nobody")}}
+	proxied := scenario{name: "proxied", targets: []target{atMost(mostAdded, 1), below(mostRatio, 1.05)}}
 	all := results{
+		{Name: "proxied", pace: pace{clock: 2}, figures: map[figureName]float64{
+			mostAdded: 3, mostAdded.ofCopy(): 2.8, mostRatio: 1.04, mostRatio.ofCopy(): 1.03,
+		}},
 		{Name: "small", Objects: 100, Seconds: 2, Ratio: 1.3},
 		{Name: "large", Objects: 1000, Seconds: 24, Ratio: 1.56, Requests: 5, Writes: 1035, pace: pace{clock: 2, processor: 1.5}},
 		{Name: "alone", Objects: 1, Seconds: 1},
@@ -134,15 +138,16 @@ func TestTargets_are_told_with_what_missed_them(t *testing.T) {
 	want := []string{
 		"small: time < 2 s, and it was 2 s", "large: ratio, times that of small <= 1.15, and it was 1.2",
 		"large: writes beside one an object and two every 2 s <= 10, and it was 11",
+		"proxied: the 95th of 100 beyond direct ones <= 1 ms, and it was 1.5 ms (a proxy that copies: 1.4 ms)",
 	}
-	if got := all.missed([]scenario{small, large, alone}); !slices.Equal(got, want) {
+	if got := all.missed([]scenario{small, large, alone, proxied}); !slices.Equal(got, want) {
 		t.Errorf("missed are %q", got)
 	}
 	var out strings.Builder
-	if err := all.table(&out, []scenario{small, large, alone}); err != nil {
+	if err := all.table(&out, []scenario{small, large, alone, proxied}); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"ratio <= 1.3 ok, time < 2 s MISSED", "requests <= 5 ok"} {
+	for _, text := range []string{"ratio <= 1.3 ok, time < 2 s MISSED", "requests <= 5 ok", "times the direct one < 1.05 ok (a proxy that copies: 1.03)"} {
 		if !strings.Contains(out.String(), text) {
 			t.Errorf("the table does not say %q:\n%s", text, out.String())
 		}

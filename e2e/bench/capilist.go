@@ -64,14 +64,14 @@ func (w *ways) list(ctx context.Context) (sample, error) {
 	}
 	w.bench.say("  whole %s, first byte %s, direct, copied, translated", each(wholes, middle), each(firsts, middle))
 	of := func(all [arms][]time.Duration, arm int) float64 { return quantile(all[arm], middle).Seconds() }
-	return sample{
-		Objects: longList, Seconds: of(wholes, translated), FloorSeconds: of(wholes, straight), RSSMiB: peak,
-		figures: map[figureName]float64{
-			listRatio:  of(wholes, translated) / of(wholes, straight),
-			listLate:   1e3 * (of(firsts, translated) - of(firsts, straight)),
-			listMemory: peak - before,
-		},
-	}, nil
+	figures := ofProxies(func(arm int) map[figureName]float64 {
+		return map[figureName]float64{
+			listRatio: of(wholes, arm) / of(wholes, straight),
+			listLate:  1e3 * (of(firsts, arm) - of(firsts, straight)),
+		}
+	})
+	figures[listMemory] = peak - before
+	return sample{Objects: longList, Seconds: of(wholes, translated), FloorSeconds: of(wholes, straight), RSSMiB: peak, figures: figures}, nil
 }
 
 // readAll reads an answer to its end, and tells when its first byte and its last one were there.

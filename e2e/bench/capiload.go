@@ -66,7 +66,9 @@ func (l load) measure(ctx context.Context, b *bench) ([]sample, error) {
 				}
 			}
 			b.say("run %d of %d: %.0f, %.0f, %.0f requests a second, direct, copied, translated", run+1, b.runs, done[straight], done[copied], done[translated])
-			samples = append(samples, sample{Objects: l.objects, figures: map[figureName]float64{throughput: done[translated] / done[straight]}})
+			samples = append(samples, sample{Objects: l.objects, figures: ofProxies(func(arm int) map[figureName]float64 {
+				return map[figureName]float64{throughput: done[arm] / done[straight]}
+			})})
 		}
 		return nil
 	})

@@ -130,13 +130,22 @@ func (p proxied) turns(ctx context.Context, w *ways, run int) (took [arms][]time
 
 func (p proxied) sample(took [arms][]time.Duration) sample {
 	of := func(arm int, part float64) float64 { return quantile(took[arm], part).Seconds() }
-	return sample{
-		Objects: p.objects, FloorSeconds: of(straight, p95), Seconds: of(translated, p95),
-		figures: map[figureName]float64{
-			halfAdded:       1e6 * (of(translated, middle) - of(straight, middle)),
-			halfAddedToCopy: 1e6 * (of(translated, middle) - of(copied, middle)),
-			mostAdded:       1e3 * (of(translated, p95) - of(straight, p95)),
-			mostRatio:       of(translated, p95) / of(straight, p95),
-		},
+	figures := ofProxies(func(arm int) map[figureName]float64 {
+		return map[figureName]float64{
+			halfAdded: 1e6 * (of(arm, middle) - of(straight, middle)),
+			mostAdded: 1e3 * (of(arm, p95) - of(straight, p95)),
+			mostRatio: of(arm, p95) / of(straight, p95),
+		}
+	})
+	figures[halfAddedToCopy] = 1e6 * (of(translated, middle) - of(copied, middle))
+	return sample{Objects: p.objects, FloorSeconds: of(straight, p95), Seconds: of(translated, p95), figures: figures}
+}
+
+// ofProxies are figures of capi-proxy, and those of the proxy that copies beside them.
+func ofProxies(of func(arm int) map[figureName]float64) map[figureName]float64 {
+	figures := of(translated)
+	for name, value := range of(copied) {
+		figures[name.ofCopy()] = value
 	}
+	return figures
 }

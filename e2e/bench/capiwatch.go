@@ -153,9 +153,11 @@ func delaying(ctx context.Context, b *bench) ([]sample, error) {
 			}
 			b.say("run %d of %d: middle %s, 95th %s, direct, copied, translated", run+1, b.runs, each(took, middle), each(took, p95))
 			of := func(arm int, part float64) float64 { return quantile(took[arm], part).Seconds() }
-			samples = append(samples, sample{FloorSeconds: of(straight, p95), Seconds: of(translated, p95), figures: map[figureName]float64{
-				watchDelay: 1e3 * (of(translated, p95) - of(straight, p95)), watchHalf: 1e3 * (of(translated, middle) - of(straight, middle)),
-			}})
+			samples = append(samples, sample{FloorSeconds: of(straight, p95), Seconds: of(translated, p95), figures: ofProxies(func(arm int) map[figureName]float64 {
+				return map[figureName]float64{
+					watchDelay: 1e3 * (of(arm, p95) - of(straight, p95)), watchHalf: 1e3 * (of(arm, middle) - of(straight, middle)),
+				}
+			})})
 		}
 		return nil
 	})

@@ -45,7 +45,7 @@ func (r results) verdicts(s scenario, one result) []string {
 	var texts []string
 	for _, t := range s.targets {
 		if value, known := t.value(one, r); known {
-			texts = append(texts, t.verdict(value))
+			texts = append(texts, t.verdict(value)+t.beside(one))
 		}
 	}
 	return texts
@@ -58,7 +58,7 @@ func (r results) missed(scenarios []scenario) []string {
 		one, measured := r.named(s.name)
 		for _, t := range s.targets {
 			if value, known := t.value(one, r); measured && known && !t.met(value) {
-				texts = append(texts, fmt.Sprintf("%s: %s, and it was %s", s.name, t.name(), t.show(value)))
+				texts = append(texts, fmt.Sprintf("%s: %s, and it was %s%s", s.name, t.name(), t.show(value), t.beside(one)))
 			}
 		}
 	}

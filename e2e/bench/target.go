@@ -16,6 +16,8 @@ type target struct {
 	// value is the figure; known is false when it cannot be told, because a
 	// scenario that it is compared with was not measured.
 	value func(one result, all results) (value float64, known bool)
+	// copied is the same figure of the proxy that copies bytes, where there is one; may be nil.
+	copied func(one result) (value float64, known bool)
 }
 
 func (t target) met(value float64) bool {
@@ -27,6 +29,18 @@ func (t target) met(value float64) bool {
 
 func (t target) show(value float64) string {
 	return strconv.FormatFloat(rounded(value, 10000), 'f', -1, 64) + t.unit
+}
+
+// beside tells the figure of the proxy that copies bytes.
+func (t target) beside(one result) string {
+	if t.copied == nil {
+		return ""
+	}
+	value, known := t.copied(one)
+	if !known {
+		return ""
+	}
+	return fmt.Sprintf(" (a proxy that copies: %s)", t.show(value))
 }
 
 func (t target) name() string {

@@ -16,11 +16,12 @@ import (
 )
 
 // What is held of a guest: StepAPI has the endpoint of a cluster be free for a guest that boots, NoCredentials has the guest take nobody's
-// certificate, and NoKinds has it not serve the groups of OpenShift.
+// certificate, NoKinds has it not serve the groups of OpenShift, and NoHaste has it let everybody wait for each answer.
 const (
 	StepAPI       = "api"
 	NoCredentials = "credentials"
 	NoKinds       = "kinds"
+	NoHaste       = "haste"
 )
 
 // UserData is what a machine of a cluster is started with, by the Machine's name: the Ignition config of its data Secret. It is an error

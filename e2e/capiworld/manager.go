@@ -128,7 +128,7 @@ func (w *World) newManager(ctx context.Context, deployment, name string) (*Manag
 	if err != nil {
 		return nil, err
 	}
-	p := &place{kubeconfig: kubeconfig, certificates: filepath.Join(w.Cluster.Dir(), name+"-certificates"), first: w.first}
+	p := &place{kubeconfig: kubeconfig, certificates: filepath.Join(w.Cluster.Dir(), name+"-certificates"), first: w.ports.first}
 	if err := freePorts(&p.health, &p.webhooks); err != nil {
 		return nil, err
 	}
@@ -146,7 +146,11 @@ func (w *World) newManager(ctx context.Context, deployment, name string) (*Manag
 		}
 	}
 	m.binary = len(environment)
-	m.command = slices.Concat(environment, []string{filepath.Join(w.bin, run.binary)}, arguments(pod.Containers[at]), run.more(p))
+	program, err := w.program(deployment, pod.Containers[at])
+	if err != nil {
+		return nil, err
+	}
+	m.command = slices.Concat(environment, []string{program}, arguments(pod.Containers[at]), run.more(p))
 	return m, nil
 }
 
@@ -206,17 +210,34 @@ func (m *Manager) Start(more ...string) (err error) {
 	return err
 }
 
-// StartLater is Start of Provider's manager with a clock that is ahead by a duration.
+// StartLater is Start of Provider's manager with a clock that is ahead by a duration, which SetClock changes.
 func (m *Manager) StartLater(by time.Duration, more ...string) (err error) {
-	offset := filepath.Join(m.world.Cluster.Dir(), m.name+".clock-offset")
-	if err := os.WriteFile(offset, []byte(by.String()), 0o600); err != nil {
-		return fmt.Errorf("writing the offset of a clock: %w", err)
+	if err := m.SetClock(by); err != nil {
+		return err
 	}
 	m.ended, m.more = false, nil
-	command := slices.Concat(m.command, []string{"--clock-offset-file=" + offset}, more)
+	command := slices.Concat(m.command, []string{"--clock-offset-file=" + m.offset()}, more)
 	command[m.binary] += "-e2e"
 	m.process, err = m.world.Cluster.Spawn(m.name, m.Log, command...)
 	return err
+}
+
+// SetClock has the clock of a manager that was started by StartLater jump to so much ahead of the real time, or behind it. The manager
+// notices within moments.
+func (m *Manager) SetClock(by time.Duration) error {
+	next := m.offset() + ".new" // it is read at any time
+	if err := os.WriteFile(next, []byte(by.String()), 0o600); err != nil {
+		return fmt.Errorf("writing the offset of a clock: %w", err)
+	}
+	if err := os.Rename(next, m.offset()); err != nil {
+		return fmt.Errorf("writing the offset of a clock: %w", err)
+	}
+	return nil
+}
+
+// offset is the file from which a manager with a steered clock has it.
+func (m *Manager) offset() string {
+	return filepath.Join(m.world.Cluster.Dir(), m.name+".clock-offset")
 }
 
 // Ready waits until the manager says that it is.

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	configv1 "github.com/openshift/api/config/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -31,6 +32,9 @@ type Options struct {
 	Bin string
 	// Dir is the folder to work in; see harness.Options.
 	Dir string
+	// Layout is the OCI layout of the provider's image, as make provider-image writes it; its program runs then, and has no steered clock.
+	// Empty for an image of manifests alone, which is made here, and the program in Bin.
+	Layout string
 }
 
 // World is a management plane.
@@ -42,8 +46,10 @@ type World struct {
 	bin      string
 	operator *harness.Operator
 	managers map[string]*Manager
-	// first is the first of the ports of the world's clusters, and endpoints is how many are taken.
-	first     int
+	// image is the provider's where it is a whole one, nil otherwise.
+	image v1.Image
+	// ports are for the world's clusters, and endpoints is how many are taken.
+	ports     ports
 	endpoints atomic.Int32
 }
 
@@ -57,7 +63,7 @@ func Start(ctx context.Context, o Options) (_ *World, err error) {
 		return nil, err
 	}
 	w := &World{bin: bin, managers: map[string]*Manager{}}
-	if w.first, err = freeRange(); err != nil {
+	if w.ports, err = takePorts(); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -75,7 +81,7 @@ func Start(ctx context.Context, o Options) (_ *World, err error) {
 	if w.API, err = client.New(w.Cluster.Config(), client.Options{Scheme: scheme}); err != nil {
 		return nil, fmt.Errorf("building a client: %w", err)
 	}
-	if err := w.install(ctx); err != nil {
+	if err := w.install(ctx, o.Layout); err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(programs)) {
@@ -102,12 +108,12 @@ func Built(bin string) error {
 }
 
 // install has Capstan install the providers.
-func (w *World) install(ctx context.Context) error {
+func (w *World) install(ctx context.Context, layout string) error {
 	images, err := w.Push(ctx, providers.OpenShift)
 	if err != nil {
 		return err
 	}
-	if images[providers.OpenShiftInstall], err = w.pushOwn(ctx); err != nil {
+	if images[providers.OpenShiftInstall], err = w.pushOwn(ctx, layout); err != nil {
 		return err
 	}
 	if err := w.Begin(ctx, harness.World{Platform: configv1.NonePlatformType, Images: images}); err != nil {
@@ -123,22 +129,11 @@ func (w *World) install(ctx context.Context) error {
 	return nil
 }
 
-// pushOwn makes the image of the provider that is proved here, and returns its reference.
-func (w *World) pushOwn(ctx context.Context) (string, error) {
-	o := providers.Options{Dir: w.Cluster.Dir(), ManifestsGen: filepath.Join(w.bin, "manifests-gen")}
-	profile, err := providers.Own(ctx, o, filepath.Join(filepath.Dir(w.bin), "config", "default"))
-	if err != nil {
-		return "", err
-	}
-	pushed, err := providers.Push(ctx, w.Registry.Host(), []providers.Profile{profile})
-	return pushed[profile.Component], err
-}
-
 // Manager is that of a Deployment, nil if there is none.
 func (w *World) Manager(deployment string) *Manager { return w.managers[deployment] }
 
 // Endpoint is a port of the loopback at which the API of a cluster can be; no other cluster of the world gets the same.
-func (w *World) Endpoint() int { return w.first + portsOfAWorld/2 + int(w.endpoints.Add(1)) - 1 }
+func (w *World) Endpoint() int { return w.ports.first + portsOfAWorld/2 + int(w.endpoints.Add(1)) - 1 }
 
 // Alive is an error once a manager or the operator has ended by itself.
 func (w *World) Alive() error {
@@ -158,5 +153,7 @@ func (w *World) Stop() error {
 	if w.Environment != nil {
 		problems = append(problems, w.Environment.Stop())
 	}
+	problems = append(problems, w.ports.give())
+	w.ports = ports{}
 	return errors.Join(problems...)
 }

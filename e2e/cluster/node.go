@@ -20,7 +20,7 @@ import (
 	"github.com/capstan-capi/capstan/crds"
 )
 
-//go:generate go test . -run TestEveryKwokFileIsACopyOfTheModulesOwn -update
+//go:generate go test -vet=off . -run TestEveryKwokFileIsACopyOfTheModulesOwn -update
 
 // kwokFiles are copies out of the kwok module: the definition of Stage, and the
 // Stages that make the node Ready and its pods run.

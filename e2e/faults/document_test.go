@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-//go:generate go test . -run TestTheDocuments -update
+//go:generate go test -vet=off . -run TestTheDocuments -update
 
 var update = flag.Bool("update", false, "write docs/fault-matrix.md and docs/troubleshooting.md")
 

@@ -39,6 +39,13 @@ func (h *Hosted) Break(machine int) {
 	h.broken = fmt.Sprintf("%s-%d", h.name, machine)
 }
 
+// Mend has it find all of them well again.
+func (h *Hosted) Mend() {
+	h.world.mu.Lock()
+	defer h.world.mu.Unlock()
+	h.broken = ""
+}
+
 // Problem is what the programs of the hosted cluster met last that does not come of two who write at once; nil for nothing.
 func (h *Hosted) Problem() error {
 	h.world.mu.Lock()

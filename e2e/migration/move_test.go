@@ -215,7 +215,7 @@ var _ = Describe("a hosted cluster", Ordered, func() {
 		metrics, err = env.NewMetrics(ctx)
 		Expect(err).NotTo(HaveOccurred())
 		operator, err = env.StartOperator(harness.OperatorOptions{Arguments: append(metrics.Arguments(),
-			"--private-capi-image=registry.example.com/capstan:1", "--legacy-operator=hypershift/operator")})
+			"--private-capi-image=registry.example.com/capstan@sha256:1111111111111111111111111111111111111111111111111111111111111111", "--legacy-operator=hypershift/operator")})
 		Expect(err).NotTo(HaveOccurred())
 
 		says(ctx, "Eligible", "paused")

@@ -10,11 +10,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/e2e/capiworld"
@@ -24,10 +19,12 @@ import (
 // fault is something that goes wrong, and is over when it returns.
 type fault struct {
 	name, doc string
-	// guest says that it needs a guest that answers, and kept that it needs a state whose work keeps the Secrets of the cluster.
-	guest  bool
-	kept   bool
-	happen func(context.Context, *trial)
+	// guest says that it needs a guest that answers, kept a state whose work keeps the kubeconfig, configs one in which configs of machines
+	// are there, and unstarted one in which a machine has its data Secret and no infrastructure.
+	guest, kept, configs, unstarted bool
+	// forgets says that it is lost how the cluster has come to its state.
+	forgets bool
+	happen  func(context.Context, *trial)
 }
 
 // trial is a cluster that is kept in a state.
@@ -38,6 +35,8 @@ type trial struct {
 	before proxy.Fault
 	// payload are the Ignition configs that were lost, by their Secrets.
 	payload map[string][]byte
+	// more is how often each machine was made once more, by its name.
+	more map[string]int
 }
 
 var faults = []fault{
@@ -90,10 +89,10 @@ var faults = []fault{
 		name: "provider killed", doc: "The provider ends by SIGKILL, and another one is started.",
 		happen: func(context.Context, *trial) { replace() },
 	}, {
-		name: "status lost", doc: "Somebody removes the status of the OpenShiftControlPlane, as a move to another plane does.",
+		name: "status lost", doc: "Somebody removes the status of the OpenShiftControlPlane, as a move to another plane does.", forgets: true,
 		happen: func(ctx context.Context, t *trial) { change(ctx, t, `[{"op":"remove","path":"/status"}]`) },
 	}, {
-		name: "record spoilt", doc: "The record in the status names a state that there is not.",
+		name: "record spoilt", doc: "The record in the status names a state that there is not.", forgets: true,
 		happen: func(ctx context.Context, t *trial) {
 			change(ctx, t, `[{"op":"add","path":"/status/machine","value":{"state":"Nowhere"}}]`)
 		},
@@ -130,19 +129,45 @@ var faults = []fault{
 			})
 		},
 	}, {
-		name: "payload lost", kept: true,
-		doc: "Somebody deletes the Secrets with the Ignition configs of masters and workers. They come back with the same bytes; in AwaitingAPI and Bootstrapping when the bootstrap is finished, at the latest.",
+		name: "kubeconfig's authority lost", kept: true,
+		doc:    "Somebody deletes the Secret of the guest's authority, and puts it back. Nobody makes another authority meanwhile, and the kubeconfig stays.",
+		happen: authorityLost,
+	}, {
+		name: "payload altered", configs: true,
+		doc: "Somebody writes nonsense into the Secret with the Ignition config of masters. Its bytes come back; in AwaitingAPI and Bootstrapping when the bootstrap is finished, at the latest.",
 		happen: func(ctx context.Context, t *trial) {
-			t.payload = map[string][]byte{}
-			for _, role := range []string{"master", "worker"} {
-				one := stored(ctx, t.Key, t.Key.Name+"-ignition-"+role)
-				t.payload[one.Name] = one.Data["value"]
-				Expect(world.API.Delete(ctx, one)).To(Succeed())
-			}
-			if t.finished {
+			one := stored(ctx, t.Key, t.Key.Name+"-ignition-master")
+			t.remember(one)
+			Expect(refine(ctx, one, `{"stringData":{"value":"nonsense"}}`)).To(Succeed())
+			if t.returns {
 				t.hasPayload(ctx)
 			}
 		},
+	}, {
+		name: "payload lost", configs: true,
+		doc: "Somebody deletes the Secrets with the Ignition configs of masters and workers. They come back with the same bytes; in AwaitingAPI and Bootstrapping when the bootstrap is finished, at the latest.",
+		happen: func(ctx context.Context, t *trial) {
+			for _, role := range []string{"master", "worker"} {
+				one := stored(ctx, t.Key, t.Key.Name+"-ignition-"+role)
+				t.remember(one)
+				Expect(world.API.Delete(ctx, one)).To(Succeed())
+			}
+			if t.returns {
+				t.hasPayload(ctx)
+			}
+		},
+	}, {
+		name: "data Secret lost or altered", unstarted: true,
+		doc:    "Somebody deletes the data Secret of a machine that is not started yet, and writes nonsense into the next one. The same bytes come back.",
+		happen: dataLost,
+	}, {
+		name:   "foreign object",
+		doc:    "Somebody else has an OpenShiftConfig and an infrastructure machine of names that are the cluster's own, which it has not taken yet. They are neither taken up nor changed nor deleted.",
+		happen: foreign,
+	}, {
+		name:   "infrastructure refuses",
+		doc:    "No infrastructure machine may be created, and those that there are say that they cannot be had.",
+		happen: unavailable,
 	}, {
 		name: "template gone", doc: "Somebody deletes the template of machines, and creates it again.",
 		happen: func(ctx context.Context, t *trial) {
@@ -150,6 +175,9 @@ var faults = []fault{
 			stands(ctx, t.Key, t.state)
 			Expect(world.Create(ctx, again(t.Template))).To(Succeed())
 		},
+	}, {
+		name: "guest slow", doc: "The guest lets everybody wait for each answer, so that all of them together take too long.", guest: true,
+		happen: func(ctx context.Context, t *trial) { lacking(ctx, t, capiworld.NoHaste) },
 	}, {
 		name: "guest down", doc: "The guest's endpoint is closed.", guest: true,
 		happen: func(ctx context.Context, t *trial) { lacking(ctx, t, capiworld.StepAPI) },
@@ -160,80 +188,30 @@ var faults = []fault{
 		name: "guest lacks kinds", doc: "The guest does not serve the groups of OpenShift.", guest: true,
 		happen: func(ctx context.Context, t *trial) { lacking(ctx, t, capiworld.NoKinds) },
 	}, {
-		name: "paused", doc: "The Cluster is paused, and goes on when that is over.",
+		name: "paused", forgets: true,
+		doc: "The Cluster is paused, or the OpenShiftControlPlane where there is no Cluster, and goes on when that is over.",
 		happen: func(ctx context.Context, t *trial) {
-			pauseCluster(ctx, t.Key, true)
+			t.pause(ctx, true)
 			stands(ctx, t.Key, "Paused")
-			pauseCluster(ctx, t.Key, false)
+			t.pause(ctx, false)
+		},
+	}, {
+		name: "clock jumps", doc: "The clock of the provider is set back by a minute, ahead by two, and right again.",
+		happen: func(ctx context.Context, t *trial) {
+			t.steered(ctx, func(provider *capiworld.Manager) {
+				for _, by := range []time.Duration{-time.Minute, time.Minute, 0} {
+					Expect(provider.SetClock(by)).To(Succeed())
+					keeps(t)
+				}
+			})
 		},
 	},
-}
-
-// replace kills the provider and starts another one.
-func replace() {
-	GinkgoHelper()
-	provider := world.Manager(capiworld.Provider)
-	provider.Kill()
-	Expect(provider.Stop()).To(Succeed())
-	Expect(provider.Start("--leader-elect=false")).To(Succeed())
-}
-
-// keeps looks for a while whether the state is kept.
-func keeps(t *trial) {
-	GinkgoHelper()
-	ctx := context.Background()
-	Consistently(func() error { return standsAt(ctx, t.Key, t.state) }).WithTimeout(2 * quiet).WithPolling(quiet / 3).Should(Succeed())
-}
-
-// lacking has a guest lack something for a while.
-func lacking(ctx context.Context, t *trial, what string) {
-	GinkgoHelper()
-	Expect(world.Hold(ctx, t.Key, what+","+t.held)).To(Succeed())
-	keeps(t)
-	Expect(world.Hold(ctx, t.Key, t.held)).To(Succeed())
-}
-
-// change changes the status of a control plane by a JSON patch.
-func change(ctx context.Context, t *trial, patch string) {
-	GinkgoHelper()
-	of := &unstructured.Unstructured{}
-	of.SetGroupVersionKind(t.ControlPlane.GroupVersionKind())
-	of.SetNamespace(t.Key.Namespace)
-	of.SetName(t.Key.Name)
-	Expect(world.API.Status().Patch(ctx, of, client.RawPatch(types.JSONPatchType, []byte(patch)))).To(Succeed())
-}
-
-// again is an object as somebody creates it.
-func again(of *unstructured.Unstructured) *unstructured.Unstructured {
-	made := &unstructured.Unstructured{Object: map[string]any{"spec": of.DeepCopy().Object["spec"]}}
-	made.SetGroupVersionKind(of.GroupVersionKind())
-	made.SetNamespace(of.GetNamespace())
-	made.SetName(of.GetName())
-	return made
-}
-
-// allow limits how many Secrets there may be in a cluster's namespace, and returns when that is in force.
-func allow(ctx context.Context, key capiworld.Key, name, secrets string) *corev1.ResourceQuota {
-	GinkgoHelper()
-	quota := &corev1.ResourceQuota{
-		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: name},
-		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/secrets": resource.MustParse(secrets)}},
-	}
-	Expect(world.Create(ctx, quota)).To(Succeed())
-	eventually(ctx, "the quota to be in force", func(ctx context.Context) error {
-		err := world.API.Get(ctx, client.ObjectKeyFromObject(quota), quota)
-		if err == nil && len(quota.Status.Hard) == 0 {
-			err = errors.New("nobody has counted")
-		}
-		return err
-	})
-	return quota
 }
 
 // meet makes a cluster that comes to a state, has each fault happen in it, and lets it go on.
 func meet(ctx context.Context, s stage) {
 	GinkgoHelper()
-	t := &trial{stage: s, Asked: prepare(ctx, s.held)}
+	t := &trial{stage: s, Asked: prepareOf(ctx, max(s.replicas, 1), s.held), more: map[string]int{}}
 	since := mark(ctx)
 	var err error
 	t.before, err = world.Manager(capiworld.Provider).Between().Stale(ctx)
@@ -248,19 +226,24 @@ func meet(ctx context.Context, s stage) {
 		By(fault.name)
 		begun := time.Now()
 		fault.happen(ctx, t)
+		if fault.forgets && s.forgotten != "" {
+			stands(ctx, t.Key, s.forgotten)
+			s.back(ctx, t)
+		}
 		stands(ctx, t.Key, s.state)
 		t.hasMachines(ctx, s.machines)
 		AddReportEntry(fault.name, fmt.Sprintf("%.1f s", time.Since(begun).Seconds()))
 	}
 	t.end(ctx)
 	for what, times := range made(ctx, since, t.Key) {
-		Expect(times).To(Equal(1), "creations of "+what)
+		_, name, _ := strings.Cut(what, " ")
+		Expect(times).To(Equal(1+t.more[name]), "creations of "+what)
 	}
-	Expect(bootstraps(ctx, since, t.Key)).To(HaveLen(1))
+	Expect(bootstraps(ctx, since, t.Key)).To(HaveLen(1 + t.more["one-bootstrap"]))
 }
 
 var _ = Describe("What goes wrong in a state, one after the other, loses no machine, makes none twice and heals by itself", Label(long), func() {
 	for _, s := range stages {
-		It(fmt.Sprintf("in state %s", s.state), func(ctx SpecContext) { meet(ctx, s) }, SpecTimeout(20*time.Minute))
+		It(fmt.Sprintf("in state %s", s.state), func(ctx SpecContext) { meet(ctx, s) }, SpecTimeout(30*time.Minute))
 	}
 })

@@ -14,9 +14,15 @@ import (
 // prepare makes what asks for a cluster of one control-plane machine, and creates none of it.
 func prepare(ctx context.Context, held string) *capiworld.Asked {
 	GinkgoHelper()
+	return prepareOf(ctx, 1, held)
+}
+
+// prepareOf is prepare for a cluster of so many control-plane machines.
+func prepareOf(ctx context.Context, replicas int, held string) *capiworld.Asked {
+	GinkgoHelper()
 	image, err := world.Release(ctx, release)
 	Expect(err).NotTo(HaveOccurred())
-	return world.Ask(newKey(ctx), 1, image, held)
+	return world.Ask(newKey(ctx), replicas, image, held)
 }
 
 // waits waits until a control plane in a state says that it waits for something.

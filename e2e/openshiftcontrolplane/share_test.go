@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/e2e/capiworld"
 	"github.com/capstan-capi/capstan/e2e/harness"
@@ -34,23 +35,32 @@ func wrote(m *capiworld.Manager) func() []string {
 	}
 }
 
-// share has two providers work beside each other, each with an argument of its own, on a cluster each, and a third one that is nobody's.
-func share(ctx context.Context, argument func(*capiworld.Asked) string, dress func(*capiworld.Asked, string)) {
+// share has two providers work beside each other, each with an argument of its own, on a cluster with a worker each, and a third one that is
+// nobody's. Control plane and workers are dressed in a colour.
+func share(ctx context.Context, argument func(*capiworld.Asked) string, dress func(labels map[string]string, colour string)) {
 	GinkgoHelper()
 	first, second := twoProviders(ctx)
 	byFirst, bySecond := wrote(first), wrote(second)
 	ones, others, nobodys := prepare(ctx, ""), prepare(ctx, ""), prepare(ctx, "")
-	dress(ones, "blue")
-	dress(others, "green")
-	dress(nobodys, "")
+	colours := map[*capiworld.Asked]string{ones: "blue", others: "green"}
+	for asked, colour := range colours {
+		labels := map[string]string{}
+		dress(labels, colour)
+		asked.ControlPlane.SetLabels(labels)
+	}
 	Expect(first.Start("--leader-elect=false", argument(ones))).To(Succeed())
 	Expect(second.Start("--leader-elect=false", argument(others))).To(Succeed())
 	since := mark(ctx)
 	for _, asked := range []*capiworld.Asked{nobodys, ones, others} {
-		Expect(world.Create(ctx, asked.Objects()...)).To(Succeed())
+		pool := workers(asked.Key)
+		if colour := colours[asked]; colour != "" {
+			dress(deploymentOf(pool).Spec.Template.Labels, colour)
+		}
+		Expect(world.Create(ctx, append(pool, asked.Objects()...)...)).To(Succeed())
 	}
 	for _, asked := range []*capiworld.Asked{ones, others} {
 		stands(ctx, asked.Key, "Installed")
+		has(ctx, asked.Key, "Secret "+worker(ctx, asked.Key, "Ready", "Frozen"))
 		Expect(made(ctx, since, asked.Key)).To(HaveEach(1))
 		Expect(bootstraps(ctx, since, asked.Key)).To(HaveLen(1), "creations of the bootstrap machine")
 	}
@@ -62,9 +72,21 @@ func share(ctx context.Context, argument func(*capiworld.Asked) string, dress fu
 	Expect(bySecond()).To(HaveExactElements(others.Key.Namespace))
 }
 
+// deploymentOf is the MachineDeployment among the objects of a pool of workers.
+func deploymentOf(pool []client.Object) *clusterv1.MachineDeployment {
+	GinkgoHelper()
+	for _, o := range pool {
+		if of, is := o.(*clusterv1.MachineDeployment); is {
+			return of
+		}
+	}
+	Fail("there is none")
+	return nil
+}
+
 var _ = Describe("Two providers that share the work, each in its own right", Label(long), func() {
 	It("have the clusters of the namespace that each is given", func(ctx SpecContext) {
-		share(ctx, func(a *capiworld.Asked) string { return "--namespace=" + a.Key.Namespace }, func(*capiworld.Asked, string) {})
+		share(ctx, func(a *capiworld.Asked) string { return "--namespace=" + a.Key.Namespace }, func(map[string]string, string) {})
 	}, SpecTimeout(5*patience))
 
 	It("have the clusters whose label each is given, with all that is made for them", func(ctx SpecContext) {
@@ -72,10 +94,6 @@ var _ = Describe("Two providers that share the work, each in its own right", Lab
 			func(a *capiworld.Asked) string {
 				return "--watch-filter=" + a.ControlPlane.GetLabels()[clusterv1.WatchLabel]
 			},
-			func(a *capiworld.Asked, colour string) {
-				if colour != "" {
-					a.ControlPlane.SetLabels(map[string]string{clusterv1.WatchLabel: colour})
-				}
-			})
+			func(labels map[string]string, colour string) { labels[clusterv1.WatchLabel] = colour })
 	}, SpecTimeout(5*patience))
 })

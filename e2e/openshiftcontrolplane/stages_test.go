@@ -8,8 +8,8 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	configv1 "github.com/openshift/api/config/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/e2e/capiworld"
@@ -19,12 +19,21 @@ import (
 // who holds it.
 type stage struct {
 	state, how string
-	// held are the steps that the guest does not take, and guest says that it answers all the same. keeps says that kubeconfig and payload
-	// are there, and kept; finished that the bootstrap is.
-	held                   string
-	guest, keeps, finished bool
-	// machines are those that there are in the state.
-	machines []string
+	// held are the steps that the guest does not take, and guest says that it answers all the same. keeps says that the kubeconfig is
+	// there, and kept; returns that configs of machines come back in the state that were lost.
+	held                  string
+	guest, keeps, returns bool
+	// machines are those that there are in the state, of so many control-plane machines that are asked for, 0 for one. unstarted is one
+	// of them that has its data Secret and no infrastructure yet, empty for none.
+	machines  []string
+	replicas  int
+	unstarted string
+	// rests says that the guest is asked rarely.
+	rests bool
+	// forgotten is the state to which a cluster comes that has lost how it came to this one, and back leads it here again. Without, it
+	// comes here by itself.
+	forgotten string
+	back      func(context.Context, *trial)
 	// lacks is what is created last, ask changes what is asked for, and enter leads from there to the state. Each may be nil.
 	lacks func(*trial) client.Object
 	ask   func(context.Context, *trial)
@@ -36,13 +45,14 @@ type stage struct {
 var (
 	withBootstrap = []string{"one-0", "one-bootstrap"}
 	alone         = []string{"one-0"}
+	three         = []string{"one-0", "one-1", "one-2"}
 )
-
-// holder is a finalizer by which a Machine stays, as one does whose infrastructure does not go.
-const holder = "e2e.example.com/held"
 
 var stages = []stage{
 	{
+		state: "Pending", how: "nobody has made the Cluster",
+		lacks: func(t *trial) client.Object { return t.Cluster },
+	}, {
 		state: "AwaitingInfrastructure", how: "nobody has made the infrastructure's object",
 		lacks: func(t *trial) client.Object { return t.DevCluster },
 	}, {
@@ -60,22 +70,22 @@ var stages = []stage{
 			Expect(world.API.Delete(ctx, quota)).To(Succeed())
 		},
 	}, {
-		state: "CreatingMachines", how: "infrastructure machines are paused", machines: withBootstrap,
+		state: "CreatingMachines", how: "infrastructure machines are paused", returns: true, machines: withBootstrap, unstarted: "one-0",
 		ask: func(_ context.Context, t *trial) { halt(t) }, leave: goesOn,
 	}, {
 		state: "AwaitingAPI", how: "the guest does not answer", held: "api", keeps: true, machines: withBootstrap,
 	}, {
 		state: "Bootstrapping", how: "etcd has its member on the bootstrap machine", held: "etcd,operators", guest: true, keeps: true, machines: withBootstrap,
 	}, {
-		state: "RemovingBootstrap", how: "a hook is not met", guest: true, keeps: true, finished: true, machines: withBootstrap,
+		state: "RemovingBootstrap", how: "a hook is not met", guest: true, keeps: true, returns: true, machines: withBootstrap,
 		ask:   func(_ context.Context, t *trial) { hook(t.Asked, "PreBootstrapRemoval", "BalancersAreTold", 3600) },
 		leave: func(ctx context.Context, t *trial) { Expect(met(ctx, t.Key, "BalancersAreTold")).To(Succeed()) },
 	}, {
-		state: "Settling", how: "operators have not settled", held: "operators", guest: true, keeps: true, finished: true, machines: alone,
+		state: "Settling", how: "operators have not settled", held: "operators", guest: true, keeps: true, returns: true, machines: alone,
 	}, {
-		state: "Installed", how: "nothing holds it", guest: true, keeps: true, finished: true, machines: alone,
+		state: "Installed", how: "nothing holds it", guest: true, rests: true, keeps: true, returns: true, machines: alone,
 	}, {
-		state: "Upgrading", how: "the guest does not come to the release that it is asked for", held: "upgrade", guest: true, keeps: true, finished: true, machines: alone,
+		state: "Upgrading", how: "the guest does not come to the release that it is asked for", held: "upgrade", guest: true, keeps: true, returns: true, machines: alone,
 		enter: func(ctx context.Context, t *trial) {
 			stands(ctx, t.Key, "Installed")
 			asksFor(ctx, t.Asked, "4.22.1")
@@ -85,25 +95,62 @@ var stages = []stage{
 			t.vanishes(ctx)
 		},
 	}, {
-		state: "Scaling", how: "the infrastructure machine of the second of three is paused", guest: true, keeps: true, finished: true, machines: []string{"one-0", "one-1"},
-		ask: func(_ context.Context, t *trial) { spec(t.ControlPlane, "Managed", "management") },
+		state: "Scaling", how: "the infrastructure machine of the second of three is paused", guest: true, keeps: true, returns: true, machines: []string{"one-0", "one-1"}, unstarted: "one-1",
+		ask: managed,
 		enter: func(ctx context.Context, t *trial) {
 			stands(ctx, t.Key, "Installed")
-			halt(t)
-			Expect(refine(ctx, again(t.Template), pausing(`""`))).To(Succeed())
+			haltNew(ctx, t)
 			resize(ctx, t.Asked, 3)
 		},
-		leave: func(ctx context.Context, t *trial) {
-			Expect(refine(ctx, again(t.Template), pausing("null"))).To(Succeed())
-			goesOn(ctx, t)
-		},
+		leave: haltNoMore,
 		ends: func(ctx context.Context, t *trial) {
 			settles(ctx, t.Key, 3)
 			t.vanishes(ctx)
 		},
 	}, {
+		state: "Remediating", how: "the infrastructure machine that takes the place of an unhealthy one is paused", guest: true, keeps: true, returns: true,
+		machines: three, replicas: 3, unstarted: "one-1",
+		ask: managed,
+		enter: func(ctx context.Context, t *trial) {
+			stands(ctx, t.Key, "Installed")
+			Expect(world.Create(ctx, checked(t.Key))).To(Succeed())
+			t.replace(ctx, "one-1")
+		},
+		forgotten: "Scaling",
+		back: func(ctx context.Context, t *trial) {
+			haltNoMore(ctx, t)
+			settles(ctx, t.Key, 3)
+			t.replace(ctx, "one-1")
+		},
+		leave: haltNoMore,
+		ends: func(ctx context.Context, t *trial) {
+			settles(ctx, t.Key, 3)
+			t.vanishes(ctx)
+		},
+	}, {
+		state: "Degraded", how: "an operator of the guest is degraded", guest: true, rests: true, keeps: true, returns: true, machines: alone,
+		enter: func(ctx context.Context, t *trial) {
+			stands(ctx, t.Key, "Installed")
+			degrade(ctx, t.Key, "network", configv1.ConditionTrue)
+			t.ages(ctx)
+		},
+		forgotten: "Settling",
+		back:      func(ctx context.Context, t *trial) { t.ages(ctx) },
+		leave:     func(ctx context.Context, t *trial) { degrade(ctx, t.Key, "network", configv1.ConditionFalse) },
+	}, {
 		state: "Failed", how: "the guest did not answer in time", held: "api", machines: withBootstrap,
 		ask: func(_ context.Context, t *trial) { spec(t.ControlPlane, int64(5), "timeouts", "apiSeconds") },
+	}, {
+		state: "Clearing", how: "a finalizer holds a Machine of an attempt that has failed", held: "api", machines: withBootstrap,
+		ask: func(_ context.Context, t *trial) { spec(t.ControlPlane, int64(5), "timeouts", "apiSeconds") },
+		enter: func(ctx context.Context, t *trial) {
+			stands(ctx, t.Key, "Failed")
+			holdMachine(ctx, t, true)
+			scratch(ctx, t.Asked)
+			t.more["one-0"]++
+			t.more["one-bootstrap"]++
+		},
+		leave: func(ctx context.Context, t *trial) { holdMachine(ctx, t, false) },
 	}, {
 		state: "Deleting", how: "a finalizer holds a Machine", guest: true, machines: alone,
 		enter: func(ctx context.Context, t *trial) {
@@ -187,38 +234,4 @@ func (t *trial) hasMachines(ctx context.Context, names []string) {
 		}
 		return nil
 	})
-}
-
-// halt has infrastructure machines that are cloned from the template be paused, so that nothing comes of them.
-func halt(t *trial) {
-	GinkgoHelper()
-	Expect(unstructured.SetNestedField(t.Template.Object, "", "spec", "template", "metadata", "annotations", clusterv1.PausedAnnotation)).To(Succeed())
-}
-
-// pausing is a patch that has them be paused or not.
-func pausing(value string) string {
-	return fmt.Sprintf(`{"spec":{"template":{"metadata":{"annotations":{%q:%s}}}}}`, clusterv1.PausedAnnotation, value)
-}
-
-// goesOn lets every infrastructure machine that was halted go on.
-func goesOn(ctx context.Context, t *trial) {
-	GinkgoHelper()
-	all, err := world.List(ctx, capiworld.Infrastructure.WithKind("DevMachine"), t.Key.Namespace)
-	Expect(err).NotTo(HaveOccurred())
-	for i := range all {
-		Expect(refine(ctx, &all[i], fmt.Sprintf(`{"metadata":{"annotations":{%q:null}}}`, clusterv1.PausedAnnotation))).To(Succeed())
-	}
-}
-
-// holdMachine puts the holder on the Machine of a cluster, or takes it off.
-func holdMachine(ctx context.Context, t *trial, held bool) {
-	GinkgoHelper()
-	one := &clusterv1.Machine{}
-	Expect(world.API.Get(ctx, client.ObjectKey{Namespace: t.Key.Namespace, Name: "one-0"}, one)).To(Succeed())
-	before := client.MergeFrom(one.DeepCopy())
-	one.Finalizers = slices.DeleteFunc(one.Finalizers, func(name string) bool { return name == holder })
-	if held {
-		one.Finalizers = append(one.Finalizers, holder)
-	}
-	Expect(world.API.Patch(ctx, one, before)).To(Succeed())
 }

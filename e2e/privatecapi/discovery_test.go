@@ -20,10 +20,16 @@ import (
 // kubectl runs the real one as a component's access.
 func kubectl(ctx context.Context, arguments ...string) (string, error) {
 	GinkgoHelper()
+	return kubectlBy(ctx, front.Kubeconfig, arguments...)
+}
+
+// kubectlBy runs the real one by a kubeconfig.
+func kubectlBy(ctx context.Context, kubeconfig string, arguments ...string) (string, error) {
+	GinkgoHelper()
 	folder := GinkgoT().TempDir()
 	binary, err := filepath.Abs(filepath.Join(bin, "kubectl"))
 	Expect(err).NotTo(HaveOccurred())
-	command := exec.CommandContext(ctx, binary, append([]string{"--kubeconfig", front.Kubeconfig, "--cache-dir", folder}, arguments...)...) //nolint:gosec // our own binary
+	command := exec.CommandContext(ctx, binary, append([]string{"--kubeconfig", kubeconfig, "--cache-dir", folder}, arguments...)...) //nolint:gosec // our own binary
 	command.Env = append(os.Environ(), "HOME="+folder)
 	text, err := command.CombinedOutput()
 	return string(text), err
@@ -84,6 +90,18 @@ var _ = Describe("Discovery", func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(code).To(Equal(404), body)
 		Expect(body).To(ContainSubstring(standard))
+	})
+})
+
+var _ = Describe("A person who asks past the proxy", func() {
+	It("gets the private kind by a name without a group, and the platform's by its full name", func(ctx SpecContext) {
+		for asked, told := range map[string]string{
+			"machines": "machines." + private, "cluster": "clusters." + private, "machines." + standard: "machines." + standard,
+		} {
+			text, err := kubectlBy(ctx, plane.Kubeconfig(), "get", "-n", "default", asked, "none")
+			Expect(err).To(HaveOccurred())
+			Expect(text).To(ContainSubstring(told+` "none" not found`), asked)
+		}
 	})
 })
 

@@ -95,6 +95,8 @@ type Secret struct {
 	There bool `yaml:"there"`
 	// Right says that it has the very bytes, labels and owner that it should have.
 	Right bool `yaml:"right"`
+	// Others is the UID of one that is somebody else's, empty for none.
+	Others string `yaml:"others"`
 }
 
 // Then is how things stood when the present state was entered.
@@ -111,10 +113,14 @@ func Recall(f *Facts, r machine.Record, _ machine.Resumed) {
 	f.Then = Then{State: r.State, Event: r.LastEvent, Inputs: r.Entry.Inputs, Failing: r.Failure != nil}
 }
 
-// Fingerprint is all that people can change to heal a failure, empty while it is not known.
+// Fingerprint is all that people can change to heal a failure, empty while it is not known: what the data is made of, and a Secret of
+// somebody else's that is in the way.
 func Fingerprint(f Facts) string {
-	if !f.Seen || !f.Payload.Known {
+	switch {
+	case !f.Seen || !f.Payload.Known:
 		return ""
+	case f.Secret.Others != "":
+		return f.Payload.Digest + " " + f.Secret.Others
 	}
 	return f.Payload.Digest
 }

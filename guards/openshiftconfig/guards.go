@@ -119,7 +119,7 @@ var SecretIsRight = guard{
 // InputChanged asks whether people, or the control plane, have changed what the data is made of since the present state was entered.
 var InputChanged = guard{
 	Name: "InputChanged",
-	Doc:  "The payload, what is merged into it, or the spec is another than when the state was entered.",
+	Doc:  "The payload, what is merged into it, or the spec is another than when the state was entered, or so is somebody else's Secret that has the name of the data Secret, which may be gone.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch Fingerprint(f) {
 		case "":

@@ -64,6 +64,7 @@ func TestGuards(t *testing.T) {
 		"WorkSucceeds/after a stall, yes":    {WorkSucceeds, with(ready, func(f *Facts) { f.Then.Event = ProgressStalled }), machine.Yes, ""},
 		"PayloadIsThere/not all was read":    {PayloadIsThere, with(ready, func(f *Facts) { f.Payload, f.Unseen = Payload{}, "reading a Secret: forbidden" }), machine.Unknown, "forbidden"},
 		"InputChanged/no":                    {InputChanged, with(ready, func(f *Facts) { f.Then.Inputs = "d" }), machine.No, ""},
+		"InputChanged/the way is free":       {InputChanged, with(ready, func(f *Facts) { f.Then.Inputs = "d s1" }), machine.Yes, ""},
 		"InputChanged/yes":                   {InputChanged, with(ready, func(f *Facts) { f.Then.Inputs = "e" }), machine.Yes, ""},
 		"InputChanged/not known then":        {InputChanged, ready, machine.Yes, ""},
 		"InputChanged/not known any more":    {InputChanged, with(ready, func(f *Facts) { f.Then.Inputs, f.Payload = "d", Payload{} }), machine.Unknown, ""},

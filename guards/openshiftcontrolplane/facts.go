@@ -92,9 +92,11 @@ type Hook struct {
 	Condition string    `yaml:"condition"`
 	Met       bool      `yaml:"met"`
 	// Timeout is for how long it is waited. One before the inputs are resolved may have none, and is waited for as long as the state has
-	// patience. Over says that the time of one before the removal has passed, since the bootstrap was finished.
+	// patience.
 	Timeout time.Duration `yaml:"timeout"`
-	Over    bool          `yaml:"over"`
+	// Over says of one before the removal that its time has passed, counted from when the bootstrap was finished. While nobody knows when
+	// that was, it has not.
+	Over bool `yaml:"over"`
 }
 
 // HookPhase is before what a hook is waited for.
@@ -123,6 +125,8 @@ type Payload struct {
 	NotAfter time.Time `yaml:"notAfter"`
 	// Ending says that it would end before the bootstrap has to be over.
 	Ending bool `yaml:"ending"`
+	// ClusterID is the UUID that the cluster is made to know itself by, empty while that is not known.
+	ClusterID string `yaml:"clusterID"`
 	// Log is the end of what the installer has printed in its last attempt that has failed, empty for none. It is told, and moves
 	// nothing.
 	Log string `yaml:"-"`
@@ -138,6 +142,8 @@ type Bootstrap struct {
 	UID         string `yaml:"uid"`
 	Attempt     string `yaml:"attempt"`
 	Provisioned bool   `yaml:"provisioned"`
+	// Waits says what its config waits for, in brackets; empty where it does not, or is not known.
+	Waits string `yaml:"waits"`
 	// Removal is its Machine, its config and its payload, Done those that are gone.
 	Removal Tally `yaml:"removal"`
 }

@@ -72,10 +72,12 @@ var ScratchIsAsked = guard{
 			return machine.SayNo("")
 		case f.Then.Inputs == "":
 			return machine.SayUnknown("it is not known whether from-scratch was asked for before")
-		case Brief(f.Object.Retry) == retry:
-			return machine.SayNo("from-scratch was asked for before")
-		case !f.Object.AsksForScratch(): // the status is an old one
+		case !f.Object.AsksForScratch():
 			return machine.SayNo("from-scratch was asked for and done before")
+		case Brief(f.Object.Retry) == retry && f.Reached().Clears():
+			return machine.SayNo("from-scratch was asked for before, and is under way")
+		case Brief(f.Object.Retry) == retry: // machines that came after it are not deleted by it
+			return machine.SayNo("from-scratch was asked for before this failure, and is not done for it: give the annotation a new value")
 		case f.Reached().Finished:
 			return machine.SayNo("from-scratch is refused: the bootstrap is finished")
 		}

@@ -1,6 +1,10 @@
 package openshiftcontrolplane
 
-import "github.com/capstan-capi/capstan/machine"
+import (
+	"time"
+
+	"github.com/capstan-capi/capstan/machine"
+)
 
 // GuestIsHealthy asks whether the guest itself says that all is well.
 var GuestIsHealthy = guard{
@@ -118,6 +122,10 @@ var KubeconfigStands = guard{
 	Name: "KubeconfigStands",
 	Doc:  "The Secret with the guest's kubeconfig is there and can be used.",
 	Ask: seen(func(f Facts) machine.Answer {
+		ends := ""
+		if k := f.Kubeconfig; k.Expiring {
+			ends = "its certificate is valid until " + k.NotAfter.UTC().Format(time.DateOnly)
+		}
 		switch k := f.Kubeconfig; {
 		case !k.Known:
 			return machine.SayUnknown("the kubeconfig has not been looked for yet")
@@ -126,9 +134,9 @@ var KubeconfigStands = guard{
 		case !k.There:
 			return machine.SayNo("there is no kubeconfig yet")
 		case k.External:
-			return machine.SayYes("ExternallyIssued: the kubeconfig is somebody else's, who renews it, too")
+			return machine.SayYes(joined("ExternallyIssued: the kubeconfig is somebody else's, who renews it, too", ends))
 		}
-		return machine.SayYes("")
+		return machine.SayYes(ends)
 	}),
 }
 

@@ -119,7 +119,7 @@ var MachinesAreProvisioned = guard{
 		case f.Bootstrap.UID == "":
 			return machine.SayNo("there is no bootstrap Machine yet")
 		case !f.Bootstrap.Provisioned:
-			return machine.SayNo("the bootstrap Machine is not provisioned yet")
+			return machine.SayNo("the bootstrap Machine is not provisioned yet" + f.Bootstrap.Waits)
 		}
 		return of(f.Provisioned, "control-plane Machines are provisioned")
 	}),

@@ -101,8 +101,8 @@ func (f Facts) PatienceOf(state machine.State) time.Duration {
 	return usual[state]
 }
 
-// slow are the platforms whose machines are slow to start, as install-configs spell them.
-var slow = []string{"baremetal", "vsphere"}
+// slow are the platforms whose machines are slow to start, as install-configs spell them. One that is not known may be one of them.
+var slow = []string{"baremetal", "vsphere", ""}
 
 // Patience is how long an instance may go without progress: what its spec asks for, more on some platforms, and as long as its
 // hooks are waited for. Zero is the table's.

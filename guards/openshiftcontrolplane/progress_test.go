@@ -61,7 +61,7 @@ func TestPatience(t *testing.T) {
 		change func(*Facts)
 		want   time.Duration
 	}{
-		"the table's":                        {Bootstrapping, func(*Facts) {}, 0},
+		"of a platform that is not known":    {Bootstrapping, func(*Facts) {}, time.Hour},
 		"of AWS":                             {Bootstrapping, platform("aws"), 0},
 		"of bare metal":                      {Bootstrapping, platform("baremetal"), time.Hour},
 		"of vSphere":                         {Bootstrapping, platform("vsphere"), time.Hour},
@@ -89,7 +89,7 @@ func TestPatience(t *testing.T) {
 
 func TestPatienceOf_is_never_zero_where_it_is_asked_outside_the_table(t *testing.T) {
 	for state, want := range usual {
-		if got := (Facts{}).PatienceOf(state); got != want || want == 0 {
+		if got := (Facts{Cluster: Cluster{Platform: "aws"}}).PatienceOf(state); got != want || want == 0 {
 			t.Errorf("%s has %s, want %s", state, got, want)
 		}
 	}

@@ -3,6 +3,8 @@ package machinetest
 import (
 	"context"
 	"maps"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +62,44 @@ func (l *Ledger[E]) Check(t testing.TB, whole bool, actions ...machine.Action[E]
 			t.Errorf("%s %s", a.Name, fault)
 		}
 	}
+}
+
+// named is how the generated page of a table begins what it tells of an action.
+var named = regexp.MustCompile(`\*\*(\w+)\*\*: `)
+
+// Whole is Check with all that is named, of all actions of a table: it also fails where these are not those that the generated page of
+// the table, a file, has.
+func (l *Ledger[E]) Whole(t testing.TB, page string, actions ...machine.Action[E]) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, told, _ := strings.Cut(string(text), "\n## States\n")
+	for _, fault := range strangers(told, actions) {
+		t.Error(fault)
+	}
+	l.Check(t, true, actions...)
+}
+
+// strangers are the actions that only the page or only the test has; the engine's own does what others do.
+func strangers[E any](told string, actions []machine.Action[E]) []string {
+	var all []string
+	paged, tried := map[string]bool{}, map[string]bool{machine.Resume[E]().Name: true}
+	for _, found := range named.FindAllStringSubmatch(told, -1) {
+		paged[found[1]] = true
+	}
+	for _, a := range actions {
+		if tried[a.Name] = true; !paged[a.Name] {
+			all = append(all, a.Name+" is tried, and the table does not have it")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(paged)) {
+		if !tried[name] {
+			all = append(all, name+" is in the table, and is not tried")
+		}
+	}
+	return all
 }
 
 func (l *Ledger[E]) faults(a machine.Action[E], whole bool) []string {

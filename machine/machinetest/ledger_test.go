@@ -71,3 +71,11 @@ func TestLedger_notes_what_was_written_before_a_panic(t *testing.T) {
 		t.Errorf("it finds %q", got)
 	}
 }
+
+func TestLedger_of_a_whole_table_knows_each_of_its_actions(t *testing.T) {
+	actions := []machine.Action[house]{{Name: "Tidy"}, {Name: "Dream"}}
+	got := strangers("| `Clean` | all is done | **Tidy**: opens the door. | **Resume**: does what failed. |\n| Left | **Sweep**: sweeps. |", actions)
+	if want := []string{"Dream is tried, and the table does not have it", "Sweep is in the table, and is not tried"}; !slices.Equal(got, want) {
+		t.Errorf("it finds %q, want %q", got, want)
+	}
+}

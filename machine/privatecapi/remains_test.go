@@ -99,7 +99,7 @@ func TestMigration_whose_lock_was_taken_away_comes_to_the_same_end_whichever_wri
 	}
 }
 
-// What docs/private-capi.md has people do where a companion was put there that no move has written.
+// What docs/private-capi-troubleshooting.md has people do where a companion was put there that no move has written.
 func TestMigration_is_as_before_once_people_have_taken_a_forged_companion_away(t *testing.T) {
 	for _, stage := range []guards.Stage{guards.Live, guards.Undoing, guards.Committed} {
 		t.Run(string(stage), func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestMigration_is_as_before_once_people_have_taken_a_forged_companion_away(t
 	}
 }
 
-// What docs/private-capi.md has people do in Ambiguous under a fence.
+// What docs/private-capi-troubleshooting.md has people do in Ambiguous under a fence.
 func TestMigration_is_of_one_side_again_once_people_have_taken_the_other_away_behind_the_fence(t *testing.T) {
 	for _, row := range []struct {
 		from  machine.State

@@ -103,6 +103,11 @@ func outgoing(in http.Header, r *rewrite.Request, upgrade bool) (http.Header, *r
 		out.Del("Upgrade")
 		out.Del("Connection")
 	}
+	if r.Class != rewrite.Opaque || !r.Info.IsResourceRequest {
+		// The library would send a request with one of them again, of which the server may have taken notice.
+		out.Del("Idempotency-Key")
+		out.Del("X-Idempotency-Key")
+	}
 	if r.Class == rewrite.Opaque {
 		return out, nil
 	}

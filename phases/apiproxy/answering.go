@@ -90,7 +90,7 @@ func (p *Proxy) answerBody(response *http.Response, x *exchange) error {
 		return p.garbled(x, err)
 	case strings.HasPrefix(media, "text/") || media == "":
 		return nil
-	case media == protobuf.ContentType && params["stream"] == "watch":
+	case media == protobuf.ContentType && params["stream"] == "watch" && x.watches():
 		x.holds = true
 		p.follow(response, x, func(w io.Writer) error {
 			return protobuf.WatchFrames(w, body, protobuf.TextsOf(x.request, rewrite.ToClient), p.room.hold)
@@ -113,7 +113,7 @@ func (p *Proxy) answerBody(response *http.Response, x *exchange) error {
 		return p.garbled(x, fmt.Errorf("the content type %.80q is not known", media))
 	}
 	answer := x.request.Answer(response.StatusCode, media, body)
-	if events, many := answer.(*rewrite.Reader); many && x.request.Info.Verb == "watch" && response.StatusCode == http.StatusOK {
+	if events, many := answer.(*rewrite.Reader); many && x.watches() && response.StatusCode == http.StatusOK {
 		p.follow(response, x, func(w io.Writer) error {
 			_, err := events.WriteTo(w)
 			if events.OtherPrefixes() > 0 {

@@ -26,6 +26,8 @@ type exchange struct {
 	otherPrefix atomic.Bool
 	// events are what follows the header of a watch.
 	events *events
+	// outlast has a watch go on when the library's request ends.
+	outlast func() bool
 	// holds says that the answer takes room until the client has read it.
 	holds bool
 	// body is held while the request lasts.
@@ -50,24 +52,37 @@ func exchangeOf(r *http.Request) *exchange {
 	return x
 }
 
+// watches says whether events are asked for.
+func (x *exchange) watches() bool { return x.request.Info.Verb == "watch" }
+
 // streams says whether the answer has no end of its own.
 func (x *exchange) streams() bool {
-	return x.request.Info.Verb == "watch" || x.request.Class == rewrite.Opaque && x.request.Info.IsResourceRequest
+	return x.watches() || x.request.Class == rewrite.Opaque && x.request.Info.IsResourceRequest
 }
 
 // flushes says whether each piece of the answer goes on at once: nobody knows when there will be more.
 func (x *exchange) flushes() bool {
-	return x.request.Info.Verb == "watch" || x.request.Class == rewrite.Opaque
+	return x.watches() || x.request.Class == rewrite.Opaque
 }
 
 // watch bounds how long the server may be silent, from when it has all that the client said.
 func (x *exchange) watch(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, exchangeKey{}, x))
-	if !x.streams() {
+	own := context.WithValue(ctx, exchangeKey{}, x)
+	if x.watches() {
+		own = context.WithoutCancel(own)
+	}
+	own, cancel := context.WithCancelCause(own)
+	switch {
+	case x.watches():
+		x.outlast = context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	case !x.streams():
 		x.limit = limit
 		x.timer = time.AfterFunc(limit, func() { cancel(errSilent) })
 	}
-	return ctx, func() {
+	return own, func() {
+		if x.outlast != nil {
+			x.outlast()
+		}
 		x.heard()
 		cancel(context.Canceled)
 	}

@@ -2,7 +2,10 @@ package apiproxy
 
 import (
 	"io"
+	"net"
 	"net/http"
+	"net/http/httputil"
+	"time"
 
 	"github.com/capstan-capi/capstan/phases/rewrite"
 )
@@ -20,21 +23,50 @@ func (p *Proxy) follow(response *http.Response, x *exchange, write func(io.Write
 	x.events = &events{response.Body, write}
 	response.Body = http.NoBody
 	response.Header.Del("Content-Length")
+	// It has the connection for itself.
+	response.Header.Set("Connection", "close")
 	response.ContentLength = 0
 }
 
-// pass passes the events on. What was sent is sent: an error ends the watch as a broken one.
-func (p *Proxy) pass(w *teller, x *exchange) {
-	p.metrics.watches.Inc()
-	defer p.metrics.watches.Dec()
-	defer x.events.upstream.Close()
-	err := w.FlushError()
-	if err == nil {
-		err = x.events.to(flushing{w})
-	}
+// handOver has the events passed on by a goroutine of their own, on a connection that is theirs alone from now on: that of the
+// request would hold its stack, and the library its buffers, for as long as the watch is open. end ends
+// what is asked of the server, done is called at the end.
+func (p *Proxy) handOver(told *teller, x *exchange, end, done func()) {
+	p.streams.Add(1)
+	conn, _, err := http.NewResponseController(told.ResponseWriter).Hijack()
 	if err != nil {
-		p.tell(x, err)
+		_ = x.events.upstream.Close() // nobody gets what it says
+		p.streams.Done()
 		panic(http.ErrAbortHandler)
+	}
+	x.outlast()
+	// The transport remembers who asked: that must not be the library's answer, with all its buffers.
+	told.ResponseWriter, told.conn = nil, nil
+	to := newFollower(conn)
+	if x.holds {
+		to.patience = p.patience
+	}
+	p.metrics.watches.Inc()
+	go func() {
+		defer p.streams.Done()
+		defer p.metrics.watches.Dec()
+		defer done()
+		defer conn.Close()
+		defer x.events.upstream.Close()
+		if err := to.pass(x.events); err != nil {
+			p.tell(x, err)
+		}
+	}()
+	go leave(conn, end)
+}
+
+// leave ends a watch when its client is gone. What that says before is nobody's business.
+func leave(conn net.Conn, end func()) {
+	for said := make([]byte, 16); ; {
+		if _, err := conn.Read(said); err != nil {
+			end()
+			return
+		}
 	}
 }
 
@@ -48,13 +80,50 @@ func (e *events) to(w io.Writer) (err error) {
 	return e.write(w)
 }
 
-// flushing sends each piece at once.
-type flushing struct{ to *teller }
+// follower is a client that watches, behind a connection of which nobody else knows any more.
+type follower struct {
+	conn   *gathering
+	chunks io.WriteCloser
+	// patience is for each event, if it takes room until the client has read it.
+	patience time.Duration
+}
 
-func (f flushing) Write(b []byte) (int, error) {
-	n, err := f.to.Write(b)
+func newFollower(conn net.Conn) *follower {
+	to, gathers := conn.(*gathering)
+	if !gathers {
+		to = &gathering{Conn: conn}
+	}
+	to.gather()
+	return &follower{conn: to, chunks: httputil.NewChunkedWriter(to)}
+}
+
+// pass sends the header that was gathered, and the events. What was sent is sent: only after the last of them the answer ends.
+func (f *follower) pass(of *events) error {
+	err := f.conn.send()
 	if err == nil {
-		err = f.to.FlushError()
+		err = of.to(f)
+	}
+	if err == nil {
+		err = f.chunks.Close()
+	}
+	if err == nil {
+		_, err = io.WriteString(f.conn, "\r\n")
+	}
+	if err != nil {
+		return err
+	}
+	return f.conn.send()
+}
+
+// Write sends what is one event, or several, at once.
+func (f *follower) Write(b []byte) (int, error) {
+	if f.patience > 0 {
+		// A connection without deadlines is none of a client that could be slow: a test's.
+		_ = f.conn.SetWriteDeadline(time.Now().Add(f.patience))
+	}
+	n, err := f.chunks.Write(b)
+	if err == nil {
+		err = f.conn.send()
 	}
 	return n, err
 }

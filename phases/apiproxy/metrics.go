@@ -40,6 +40,12 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 			return nil, err
 		}
 	}
+	// A series that began at 1 would hide its first error from whoever asks by how much it has grown.
+	for _, class := range rewrite.Classes() {
+		for _, direction := range []rewrite.Direction{rewrite.ToServer, rewrite.ToClient} {
+			m.errors.WithLabelValues(class.String(), direction.String())
+		}
+	}
 	return m, nil
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+
+	"github.com/capstan-capi/capstan/phases/rewrite"
 )
 
 // counted is what a counter says.
@@ -83,7 +85,34 @@ func TestMetrics_count_a_watch_that_ends_within_a_frame(t *testing.T) {
 		t.Error("the client takes half an event for whole")
 	}
 	<-done
+	proxy.streams.Wait()
 	if got := counted(t, proxy.metrics.errors.WithLabelValues("mapped", "to client")); got != 1 {
 		t.Errorf("%v errors are counted", got)
 	}
+}
+
+func TestMetrics_begin_at_zero_so_that_a_first_error_is_growth(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	if _, err := newMetrics(registry); err != nil {
+		t.Fatal(err)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() != "hypershift_api_proxy_translation_errors_total" {
+			continue
+		}
+		for _, series := range family.GetMetric() {
+			if got := series.GetCounter().GetValue(); got != 0 {
+				t.Errorf("%v begins at %v", series.GetLabel(), got)
+			}
+		}
+		if got, want := len(family.GetMetric()), 2*len(rewrite.Classes()); got != want {
+			t.Errorf("%d series are served before the first error, and there are %d", got, want)
+		}
+		return
+	}
+	t.Error("no series is served before the first error")
 }

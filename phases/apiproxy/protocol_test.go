@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -63,5 +64,27 @@ func TestProxy_passes_no_trailers_and_no_headers_before_an_answer(t *testing.T) 
 	body, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK || string(body) != "{}" || len(response.Trailer) > 0 || strings.Contains(answer, private) {
 		t.Errorf("the client has %q, %v", answer, err)
+	}
+}
+
+// What the library takes for harmless to send twice is a write for the server.
+func TestProxy_sends_no_write_again_that_the_server_may_have_acted_upon(t *testing.T) {
+	for _, path := range []string{machines, "/other"} {
+		var asked atomic.Int32
+		_, shown := front(t, func(w http.ResponseWriter, r *http.Request) {
+			if asked.Add(1); r.Method == http.MethodGet {
+				answers("application/json", "{}")(w, r)
+				return
+			}
+			panic(http.ErrAbortHandler)
+		})
+		if response, _, err := (sent{http.MethodGet, path, "", nil}).to(t, shown); err != nil || response.code != http.StatusOK {
+			t.Fatal(response, err)
+		}
+		marked := http.Header{"Idempotency-Key": {"a"}, "X-Idempotency-Key": {"a"}}
+		response, body, err := sent{http.MethodDelete, path, "", marked}.to(t, shown)
+		if err != nil || response.code != http.StatusBadGateway || !strings.Contains(body, "acted upon") || asked.Load() != 2 {
+			t.Errorf("%s: %d requests came, the client has %d %s %v", path, asked.Load(), response.code, body, err)
+		}
 	}
 }

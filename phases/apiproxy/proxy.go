@@ -35,7 +35,7 @@ type Proxy struct {
 	beginnings pool
 	// asked counts requests that have begun, and those that have ended.
 	asked atomic.Int64
-	// streams are those of another protocol, which the server of HTTP knows nothing of any more.
+	// streams are watches, and what is of another protocol: the server of HTTP knows nothing of them any more.
 	streams sync.WaitGroup
 }
 
@@ -68,11 +68,11 @@ func New(config *rest.Config, registry prometheus.Registerer, log logr.Logger) (
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	p.asked.Add(1)
-	defer p.asked.Add(1)
 	request, refused := p.admit(r)
 	if refused != nil {
 		p.metrics.refused(refused.code)
 		refused.write(w)
+		p.asked.Add(1)
 		return
 	}
 	x := &exchange{request: request, began: began, body: lease{of: p.room}}
@@ -80,13 +80,20 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.metrics.otherPrefix(x)
 	}
 	told := &teller{ResponseWriter: w, of: x, conn: gatheringOf(r.Context()), patience: p.patience}
-	defer func() {
+	ctx, end := x.watch(r.Context(), p.silence)
+	done := func() {
+		end()
 		told.end()
 		x.end()
 		p.metrics.done(x, told.code, time.Since(began))
+		p.asked.Add(1)
+	}
+	handedOver := false
+	defer func() {
+		if !handedOver {
+			done()
+		}
 	}()
-	ctx, end := x.watch(r.Context(), p.silence)
-	defer end()
 	r = r.WithContext(ctx)
 	if refused := p.send(w, r, x); refused != nil {
 		refused.write(told)
@@ -98,7 +105,8 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	p.forward.ServeHTTP(told, r)
 	if x.events != nil {
-		p.pass(told, x)
+		p.handOver(told, x, end, done)
+		handedOver = true
 	}
 }
 

@@ -244,6 +244,9 @@ func TestProxy_passes_each_event_on_at_once(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
+	if !response.Close {
+		t.Error("the client is to ask for more on the connection of a watch")
+	}
 	for range 10 {
 		next <- `{"type":"ADDED","object":{"apiVersion":"` + private + `/v1beta2"}}` + "\n"
 		want := `{"type":"ADDED","object":{"apiVersion":"` + standard + `/v1beta2"}}` + "\n"

@@ -127,13 +127,14 @@ func (s *Server) serve(ctx context.Context, on net.Listener, server *http.Server
 	until, end := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer end()
 	if err := server.Shutdown(until); err != nil {
-		_ = server.Close() // what is left are watches: they break, and begin anew elsewhere
+		_ = server.Close() // what is left breaks
 	}
 	s.awaitStreams(until)
 	return nil
 }
 
-// awaitStreams waits for streams of another protocol. Those that are left end with the process.
+// awaitStreams waits for watches, and for streams of another protocol. Those that are left end with the process, and begin anew
+// elsewhere.
 func (s *Server) awaitStreams(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() {

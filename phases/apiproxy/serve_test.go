@@ -161,3 +161,38 @@ func TestServer_bounds_the_connections_for_health(t *testing.T) {
 		}
 	}
 }
+
+func TestServer_lets_a_watch_go_on_while_it_is_being_ended(t *testing.T) {
+	let := make(chan struct{})
+	proxy, _ := front(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusOK)
+		w.(http.Flusher).Flush()
+		<-let
+		answers("application/json", `{"type":"ADDED","object":{}}`)(w, r)
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	server, err := Listen(ctx, proxy, prometheus.NewRegistry(), "127.0.0.1:0", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.serve(ctx, server.api, server.apiServer(), "the API") }()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+server.Address()+machines+"?watch=1", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	stop()
+	close(let)
+	if events, err := io.ReadAll(response.Body); err != nil || !strings.Contains(string(events), "ADDED") {
+		t.Errorf("the client has %q, %v", events, err)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

@@ -19,7 +19,13 @@ const (
 	dialTimeout = 5 * time.Second
 	// keepAlive is how often a connection to the API server is probed that says nothing.
 	keepAlive = 30 * time.Second
+	// documentIdle is how long a connection to the API server waits for the next document. API servers close it after 90 s, and
+	// must not do so when a request comes.
+	documentIdle = 30 * time.Second
 )
+
+// documentConns is how many connections for documents are kept.
+const documentConns = 100
 
 // upstream is the server, and how it is spoken to.
 type upstream struct {
@@ -47,11 +53,11 @@ func newUpstream(config *rest.Config) (*upstream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the API server: %w", err)
 	}
-	documents, err := transportFor(config)
+	documents, err := documentTransport(config)
 	if err != nil {
 		return nil, err
 	}
-	streams, err := transportFor(config)
+	streams, err := streamTransport(config)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +72,29 @@ func newUpstream(config *rest.Config) (*upstream, error) {
 // may send all of it as one frame: each wakes the proxy.
 const streamBuffer = 64 << 10
 
+// documentBuffer is how much of a document the kernel may hold for a client that does not read, in bytes: several segments, or
+// the server would wait for timers.
+const documentBuffer = 256 << 10
+
+// streamTransport makes a transport for answers without an end, all on one connection of HTTP/2: each costs little while it waits.
+func streamTransport(config *rest.Config) (http.RoundTripper, error) {
+	return transportFor(config, dialTogether, func(own *http.Transport) {
+		own.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer, MaxReadFrameSize: streamBuffer}
+	})
+}
+
+// documentTransport makes a transport for answers that end, each on a connection of HTTP/1.1: with HTTP/2 the server would stop
+// whenever as much is under way as the proxy may hold, and go on only after both processes were woken.
+func documentTransport(config *rest.Config) (http.RoundTripper, error) {
+	own := rest.CopyConfig(config)
+	own.NextProtos = []string{"http/1.1"}
+	return transportFor(own, dialForDocuments, func(own *http.Transport) {
+		own.MaxIdleConnsPerHost, own.IdleConnTimeout = documentConns, documentIdle
+	})
+}
+
 // transportFor makes a transport that nobody else has.
-func transportFor(config *rest.Config) (http.RoundTripper, error) {
+func transportFor(config *rest.Config, dial func(context.Context, string, string) (net.Conn, error), bound func(*http.Transport)) (http.RoundTripper, error) {
 	own := rest.CopyConfig(config)
 	// A transport with a dialer of its own is not shared.
 	own.Dial = dial
@@ -75,21 +102,15 @@ func transportFor(config *rest.Config) (http.RoundTripper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("setting up the transport to the API server: %w", err)
 	}
-	bound(through)
-	return through, nil
-}
-
-// bound has the server wait where the client does. It is done before the transport is used.
-func bound(through http.RoundTripper) {
-	for {
-		switch outer := through.(type) {
+	for inner := through; ; {
+		switch outer := inner.(type) {
 		case *http.Transport:
-			outer.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer, MaxReadFrameSize: streamBuffer}
-			return
+			bound(outer)
+			return through, nil
 		case utilnet.RoundTripperWrapper:
-			through = outer.WrappedRoundTripper()
+			inner = outer.WrappedRoundTripper()
 		default:
-			return
+			return through, nil
 		}
 	}
 }
@@ -116,6 +137,15 @@ func upgradeTransport(config *rest.Config) (proxy.UpgradeRequestRoundTripper, er
 
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return (&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext(ctx, network, address)
+}
+
+// dialForDocuments has the server wait where the client does.
+func dialForDocuments(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := dial(ctx, network, address)
+	if tcp, is := conn.(*net.TCPConn); is && err == nil {
+		err = tcp.SetReadBuffer(documentBuffer)
+	}
+	return conn, err
 }
 
 // dialForStream has a connection end with the request that it is for: nothing else would end one that waits for its answer.

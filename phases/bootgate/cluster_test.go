@@ -28,10 +28,13 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// stream is a golden stream of one AMI.
+// stream is a golden stream of one AMI, and of one image on GCP.
 func stream(ami string) string {
 	text, _ := json.Marshal(map[string]any{"architectures": map[string]any{"x86_64": map[string]any{
-		"images": map[string]any{"aws": map[string]any{"regions": map[string]any{"us-east-1": map[string]any{"image": ami, "release": "9.6"}}}},
+		"images": map[string]any{
+			"aws": map[string]any{"regions": map[string]any{"us-east-1": map[string]any{"image": ami, "release": "9.6"}}},
+			"gcp": map[string]any{"project": "rhcos-cloud", "name": "new"},
+		},
 	}}})
 	return string(text)
 }

@@ -34,18 +34,31 @@ func naming(kind schema.GroupVersionKind, template string) *unstructured.Unstruc
 	return object(kind, "set", map[string]any{"template": map[string]any{"spec": map[string]any{"infrastructureRef": ref}}})
 }
 
-// cloned is a clone as this operator makes one, for a set of a template with an older image.
+// cloned is a clone as this operator makes one on AWS.
 func cloned(t *testing.T) *unstructured.Unstructured {
 	t.Helper()
-	template := object(Providers[0].Template, "first", map[string]any{"template": map[string]any{"spec": map[string]any{"ami": map[string]any{"id": "ami-0"}}}})
-	target := golden.FromClusterAPI(golden.CAPIMachineSets, naming(MachineSetKind, "first"), template)
+	return clonedOn(t, configv1.AWSPlatformType, Providers[0], map[string]any{"ami": map[string]any{"id": "ami-0"}}, "ami-0")
+}
+
+// clonedOn is one on a platform, for a set of a template whose machines have an older image.
+func clonedOn(t *testing.T, platform configv1.PlatformType, of Provider, machines map[string]any, older string) *unstructured.Unstructured {
+	t.Helper()
+	template := object(of.Template, "first", map[string]any{"template": map[string]any{"spec": machines}})
+	set := naming(MachineSetKind, "first")
+	if err := unstructured.SetNestedField(set.Object, of.Template.Kind, "spec", "template", "spec", "infrastructureRef", "kind"); err != nil {
+		t.Fatal(err)
+	}
+	target := golden.FromClusterAPI(golden.CAPIMachineSets, set, template)
 	read, err := golden.Read(goldenMap("ami-1", "4.22.1").Data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	verdict := read.Judge(&golden.Cluster{
-		Platform: configv1.AWSPlatformType, Region: "us-east-1", ControlPlaneArchitectures: []string{"amd64"}, Provenance: golden.Images{"ami-0": {}},
+		Platform: platform, Region: "us-east-1", GCPProject: "rhcos-cloud", ControlPlaneArchitectures: []string{"amd64"}, Provenance: golden.Images{older: {}},
 	}, target)
+	if verdict.CloneName == "" {
+		t.Fatalf("nothing is cloned: %+v", verdict)
+	}
 	clone := target.Clone(&verdict, metav1.OwnerReference{APIVersion: "cluster.x-k8s.io/v1beta2", Kind: "Cluster", Name: "c"})
 	clone.SetUID("u")
 	clone.SetManagedFields([]metav1.ManagedFieldsEntry{{

@@ -15,7 +15,7 @@ import (
 
 // WriteImage gives the target the wanted image.
 var WriteImage = machine.Action[*Pass]{
-	Name: "WriteImage", Writes: []string{"ConfigMap", "MachineSet", "MachineDeployment", "ControlPlaneMachineSet", "AWSMachineTemplate", "GCPMachineTemplate"},
+	Name: "WriteImage", Writes: []string{"MachineSet", "MachineDeployment", "ControlPlaneMachineSet", "AWSMachineTemplate", "GCPMachineTemplate"},
 	Run: func(ctx context.Context, p *Pass) (machine.Result, error) { return p.writeImage(ctx) },
 	Doc: "annotates a clone that this plan has not made just now, so that no process which does not lead any more deletes it; and changes the image reference of the target, or the name of its infrastructure template, and nothing else, by a JSON Patch that tests UID, old reference and what allows a rollout. What is refused because the target has changed is looked at again, and is no error.",
 }

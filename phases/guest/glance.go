@@ -22,7 +22,7 @@ func (p *Poller) isSame(ctx context.Context, g *guest, want wanted) bool {
 	if !fits || !want.finished && last.complete { // then it is Nodes and etcd that are waited for
 		return false
 	}
-	l, err := p.lineOf(ctx, g, want.cluster)
+	l, _, err := p.lineOf(ctx, g, want.cluster)
 	if err != nil {
 		return false
 	}
@@ -34,5 +34,5 @@ func (p *Poller) isSame(ctx context.Context, g *guest, want wanted) bool {
 	if now.askRelease(ctx, l) != nil || now.askOperators(ctx, l) != nil {
 		return false
 	}
-	return now.version == last.version && slices.Equal(now.operators, last.operators)
+	return now.clusterID == last.clusterID && now.version == last.version && slices.Equal(now.operators, last.operators)
 }

@@ -66,7 +66,7 @@ func (p *Poller) readKubeconfig(ctx context.Context, g *guest, cluster client.Ob
 	} else if err != nil {
 		return kubeconfig{}, false, fmt.Errorf("reading Secret %s: %w", key.Name, err)
 	}
-	found, l := kubeconfigOf(stored, g.of)
+	found, l := kubeconfigOf(stored, g.of, p.bounds)
 	found.version = version
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -83,10 +83,10 @@ func (g *guest) use(k kubeconfig, l *line) {
 }
 
 // kubeconfigOf reads a Secret of a Cluster whose OpenShiftControlPlane has a UID. The line is nil where it cannot be used.
-func kubeconfigOf(stored *corev1.Secret, controlPlane types.UID) (kubeconfig, *line) {
+func kubeconfigOf(stored *corev1.Secret, controlPlane types.UID, within *bounds) (kubeconfig, *line) {
 	owner := metav1.GetControllerOf(stored)
 	found := kubeconfig{ours: owner != nil && owner.UID == controlPlane}
-	l, err := dial(stored.Data[secret.KubeconfigDataName])
+	l, err := dial(stored.Data[secret.KubeconfigDataName], within)
 	if err != nil {
 		found.wrong = fmt.Sprintf("key %s: %v", secret.KubeconfigDataName, err)
 		return found, nil
@@ -98,24 +98,24 @@ func kubeconfigOf(stored *corev1.Secret, controlPlane types.UID) (kubeconfig, *l
 	return found, l
 }
 
-// lineOf is how a guest is spoken to, by the kubeconfig as it is now.
-func (p *Poller) lineOf(ctx context.Context, g *guest, cluster client.ObjectKey) (*line, error) {
+// lineOf is how a guest is spoken to, and the kubeconfig that says so, as it is now.
+func (p *Poller) lineOf(ctx context.Context, g *guest, cluster client.ObjectKey) (*line, kubeconfig, error) {
 	found, there, err := p.readKubeconfig(ctx, g, cluster)
 	name := kubeconfigKey(cluster).Name
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, found, err
 	case !there:
-		return nil, fmt.Errorf("the Secret %s is not there yet", name)
+		return nil, found, fmt.Errorf("the Secret %s is not there yet", name)
 	case found.wrong != "":
-		return nil, fmt.Errorf("the Secret %s cannot be used: %s", name, found.wrong)
+		return nil, found, fmt.Errorf("the Secret %s cannot be used: %s", name, found.wrong)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.line == nil { // somebody has read it meanwhile, and it was another one
-		return nil, fmt.Errorf("the Secret %s has just been replaced", name)
+		return nil, found, fmt.Errorf("the Secret %s has just been replaced", name)
 	}
-	return g.line, nil
+	return g.line, g.kubeconfig, nil
 }
 
 // seeKubeconfig fills in the facts.
@@ -124,7 +124,11 @@ func (s *Seen) seeKubeconfig(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.facts.Kubeconfig = guards.Kubeconfig{Known: true, There: there && found.wrong == "", Problem: found.wrong, NotAfter: found.notAfter, External: there && !found.ours}
+	wrong := found.wrong
+	if there && !found.ours && s.sight.other {
+		wrong = s.sight.problem + "; put the kubeconfig of this one there, or delete the Secret"
+	}
+	s.facts.Kubeconfig = guards.Kubeconfig{Known: true, There: there && wrong == "", Problem: wrong, NotAfter: found.notAfter, External: there && !found.ours}
 	return nil
 }
 
@@ -160,7 +164,10 @@ func (s *Seen) KeepKubeconfig(ctx context.Context) (did string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("making Secret %s: %w", name, err)
 	}
-	if err := s.storeKubeconfig(ctx, made); err != nil {
+	switch err := s.storeKubeconfig(ctx, made); {
+	case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err):
+		return "", nil // somebody has written it or taken it away since, of which an event tells
+	case err != nil:
 		return "", fmt.Errorf("storing Secret %s: %w", name, err)
 	}
 	s.guest.ask()
@@ -195,7 +202,7 @@ func (s *Seen) storeKubeconfig(ctx context.Context, data []byte) error {
 	case err != nil:
 		return err
 	case !metav1.IsControlledBy(stored, s.look.Plane):
-		return &phases.ConflictError{Kind: "Secret", Key: kubeconfigKey(cluster), Owner: s.look.Plane.Name}
+		return phases.Conflict("Secret", kubeconfigKey(cluster), s.look.Plane.Name)
 	}
 	stored.Data = made.Data
 	if stored.Labels == nil {

@@ -265,7 +265,7 @@ func TestLine_that_is_gone_between_two_looks_is_an_error(t *testing.T) {
 	g.mu.Lock()
 	g.line = nil
 	g.mu.Unlock()
-	if l, err := w.lineOf(t.Context(), g, client.ObjectKey{Namespace: key.Namespace, Name: "c"}); l != nil || err == nil {
+	if l, _, err := w.lineOf(t.Context(), g, client.ObjectKey{Namespace: key.Namespace, Name: "c"}); l != nil || err == nil {
 		t.Errorf("it is %v (%v)", l, err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidwall/gjson"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -43,13 +41,15 @@ type line struct {
 	// certificate is that of the kubeconfig, nil for one without; authorities are those that the guest is trusted by, in PEM.
 	certificate *x509.Certificate
 	authorities []byte
+	// bounds are those of all guests together.
+	bounds *bounds
 }
 
 // errUnsafe is a kubeconfig that names a program or a file: it comes from whoever may write a Secret, and is used by this process.
 var errUnsafe = errors.New("it names a program, a file or a provider of credentials; give it certificates or a token as data")
 
 // dial makes a line by a kubeconfig. Its errors quote nothing of it.
-func dial(data []byte) (*line, error) {
+func dial(data []byte, within *bounds) (*line, error) {
 	given, err := clientcmd.Load(data)
 	if err != nil {
 		return nil, errors.New("it is no kubeconfig; give it one")
@@ -81,7 +81,7 @@ func dial(data []byte) (*line, error) {
 	if err != nil {
 		return nil, errors.New("its user cannot be used; give it certificates or a token as data")
 	}
-	made := &line{server: server, transport: transport, authorities: config.CAData, http: &http.Client{
+	made := &line{bounds: within, server: server, transport: transport, authorities: config.CAData, http: &http.Client{
 		Transport: wrapped, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if len(config.CertData) > 0 {
@@ -158,20 +158,33 @@ func (l *line) send(ctx context.Context, method, path, query string, patch []byt
 		return said(ctx, path, err)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, bodyMost+1))
+	if answer.StatusCode != http.StatusOK || into == nil {
+		_, err := io.CopyN(io.Discard, answer.Body, chunk) // so that the connection can be used again
+		switch {
+		case answer.StatusCode != http.StatusOK:
+			return statusError{path: path, code: answer.StatusCode}
+		case err != nil && !errors.Is(err, io.EOF):
+			return said(ctx, path, err)
+		}
+		return nil
+	}
+	return l.decode(ctx, path, answer.Body, into)
+}
+
+// decode reads an answer of JSON.
+func (l *line) decode(ctx context.Context, path string, answer io.Reader, into any) error {
+	var broken error
+	err := l.bounds.read(ctx, answer, func(body []byte) { broken = l.bounds.decode(ctx, body, into) })
 	switch {
+	case errors.Is(err, errLarge):
+		return fmt.Errorf("it answers %s with more than the %d bytes allowed", path, bodyMost)
 	case err != nil:
 		return said(ctx, path, err)
-	case answer.StatusCode != http.StatusOK:
-		return statusError{path: path, code: answer.StatusCode}
-	case len(body) > bodyMost:
-		return fmt.Errorf("it answers %s with more than the %d bytes allowed", path, bodyMost)
-	case into == nil:
-		return nil
-	case bytes.Count(body, []byte(",")) > elementsMost || gjson.GetBytes(body, "items.#").Int() > itemsMost:
+	case errors.Is(broken, errMany):
 		return fmt.Errorf("it answers %s with more objects, or more in them, than is allowed", path)
-	}
-	if err := json.Unmarshal(body, into); err != nil {
+	case broken != nil && ctx.Err() != nil:
+		return said(ctx, path, broken)
+	case broken != nil:
 		return fmt.Errorf("it answers %s with something else than JSON of the kind asked for", path)
 	}
 	return nil

@@ -35,7 +35,7 @@ const (
 
 // look asks a guest for everything that is wanted.
 func (p *Poller) look(ctx context.Context, g *guest, want wanted) sight {
-	l, err := p.lineOf(ctx, g, want.cluster)
+	l, by, err := p.lineOf(ctx, g, want.cluster)
 	if err != nil {
 		return sight{problem: err.Error()}
 	}
@@ -45,30 +45,39 @@ func (p *Poller) look(ctx context.Context, g *guest, want wanted) sight {
 	if err != nil {
 		return sight{problem: err.Error(), refused: isRefusal(err)}
 	}
-	s := sight{api: true}
+	s := sight{api: true, external: !by.ours}
+	if err := s.askVersions(ctx, l); err != nil {
+		return s.broken(err).of(want.clusterID)
+	}
+	if s = s.of(want.clusterID); !s.api {
+		return s
+	}
 	for _, ask := range []func() error{
-		func() error { return s.askVersion(ctx, l) },
-		func() error { return s.askRelease(ctx, l) },
 		func() error { return s.askOperators(ctx, l) },
 		func() error { return s.askNodes(ctx, l, want.nodes) },
 		func() error { return s.askBootstrap(ctx, l, want.finished) },
 		func() error { return s.askEtcd(ctx, l, want.finished, want.managed) },
 	} {
 		if err := ask(); err != nil {
-			return sight{api: true, problem: err.Error()}
+			return s.broken(err)
 		}
 	}
 	s.read = true
 	return s
 }
 
-func (s *sight) askVersion(ctx context.Context, l *line) error {
+// broken is what is known where something could not be read though the API answers.
+func (s *sight) broken(err error) sight {
+	return sight{api: true, external: s.external, clusterID: s.clusterID, problem: err.Error()}
+}
+
+func (s *sight) askVersions(ctx context.Context, l *line) error {
 	var of version.Info
 	if err := l.get(ctx, versionPath, "", &of); err != nil {
 		return err
 	}
 	s.kubernetes = of.GitVersion
-	return nil
+	return s.askRelease(ctx, l)
 }
 
 // askRelease reads what release the guest has, and how its ClusterVersion is.
@@ -81,7 +90,7 @@ func (s *sight) askRelease(ctx context.Context, l *line) error {
 	case err != nil:
 		return err
 	}
-	s.version = versionOf(release)
+	s.version, s.clusterID = versionOf(release), string(release.Spec.ClusterID)
 	is := operatorOf(named("ClusterVersion", release.Name), release.Status.Conditions, nil)
 	// Its own word for degraded is Failing.
 	is.degraded, _, _ = condition(release.Status.Conditions, "Failing")
@@ -91,7 +100,7 @@ func (s *sight) askRelease(ctx context.Context, l *line) error {
 }
 
 func (s *sight) askOperators(ctx context.Context, l *line) error {
-	list := &configv1.ClusterOperatorList{}
+	list := &listOf[configv1.ClusterOperator]{}
 	switch err := l.get(ctx, operatorsPath, "", list); {
 	case isMissing(err):
 		s.operators = append(s.operators, operator{name: "all ClusterOperators, whose kind is not served"})
@@ -109,7 +118,7 @@ func (s *sight) askOperators(ctx context.Context, l *line) error {
 // askNodes reads the Nodes of Machines: each by its name, and all where a name is not known.
 func (s *sight) askNodes(ctx context.Context, l *line, machines []ofMachine) error {
 	if slices.ContainsFunc(machines, func(m ofMachine) bool { return m.node == "" }) {
-		list := &corev1.NodeList{}
+		list := &listOf[corev1.Node]{}
 		if err := l.get(ctx, nodesPath, url.Values{"limit": {nodesMost}}.Encode(), list); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -66,6 +67,7 @@ type Poller struct {
 	clock    clock.WithTicker
 	now      func() time.Time
 	slots    chan struct{}
+	bounds   *bounds
 
 	// arrived says that there are guests that are not asked yet.
 	arrived chan struct{}
@@ -110,6 +112,8 @@ type wanted struct {
 	// gated says that the state is one of gated.
 	gated bool
 	nodes []ofMachine
+	// clusterID is that of the cluster that was made, empty while that is not known.
+	clusterID string
 }
 
 // ofMachine is a control-plane Machine, and how its Node is found: by name, or by the provider's ID while the name is not known.
@@ -119,7 +123,7 @@ type ofMachine struct{ machine, node, providerID string }
 func New(c client.Client, live client.Reader, releases Releases, o Options) *Poller {
 	p := &Poller{
 		client: c, live: live, releases: releases, changed: o.Changed, probed: o.Probed, clock: o.Clock, now: o.Now,
-		slots: make(chan struct{}, atOnce), arrived: make(chan struct{}, 1), guests: map[client.ObjectKey]*guest{},
+		slots: make(chan struct{}, atOnce), bounds: newBounds(), arrived: make(chan struct{}, 1), guests: map[client.ObjectKey]*guest{},
 	}
 	if p.changed == nil {
 		p.changed = func(client.ObjectKey) {}
@@ -189,6 +193,7 @@ func (p *Poller) of(plane *v1alpha1.OpenShiftControlPlane, want wanted) *guest {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	want.clusterID = cmp.Or(want.clusterID, g.want.clusterID) // it stays what it was where the payload cannot be read
 	if !reflect.DeepEqual(g.want, want) {
 		g.want = want
 		g.ask()
@@ -299,6 +304,8 @@ type Seen struct {
 	guest *guest
 	sight sight
 	fresh bool
+	// clusterID is that of the cluster that was made, empty while that is not known.
+	clusterID string
 	// asked is the release that the spec asks for, where the guest has another one.
 	asked release.Release
 	// unread is why Machines or the kubeconfig could not be read, nil if they were.

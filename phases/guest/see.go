@@ -32,15 +32,19 @@ func (p *Poller) See(ctx context.Context, look phases.Look, f *guards.Facts) (*S
 	}
 	want := wanted{
 		cluster: client.ObjectKeyFromObject(look.Cluster), every: pace(f.Then.State), finished: marks.Finished,
-		managed: look.Plane.Spec.Management == v1alpha1.Managed, gated: slices.Contains(gated, f.Then.State),
+		managed: look.Plane.Spec.Management == v1alpha1.Managed, gated: slices.Contains(gated, f.Then.State), clusterID: f.Payload.ClusterID,
 	}
 	if want.nodes, s.unread = p.machines(ctx, look); s.unread != nil {
 		return s, ctx.Err()
 	}
 	s.guest = p.of(look.Plane, want)
 	s.guest.mu.Lock()
-	s.sight, s.fresh = s.guest.seen, p.clock.Since(s.guest.heard) < fresh
+	s.clusterID = s.guest.want.clusterID
+	s.sight, s.fresh = s.guest.seen.of(s.clusterID), p.clock.Since(s.guest.heard) < fresh
 	s.guest.mu.Unlock()
+	if s.sight.external && s.clusterID == "" && !f.Payload.Roles.Known && !marks.Finished { // a mark would be for good
+		s.sight = sight{external: true, problem: "its kubeconfig is somebody else's, and it is not known which cluster was made here: the payload cannot be read"}
+	}
 	f.Guest = s.sight.facts(want.nodes)
 	f.Guest.Unasked = !s.sight.api && s.sight.problem == ""
 	if s.unread = s.seeKubeconfig(ctx); s.unread == nil {

@@ -9,6 +9,7 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
+	"github.com/capstan-capi/capstan/machine"
 )
 
 // sight is what was seen of a guest at one time. Two that are equal say the same.
@@ -18,6 +19,11 @@ type sight struct {
 	problem string
 	// refused says that the credentials are why.
 	refused bool
+	// external says that it was asked by a kubeconfig of somebody else's, clusterID what the guest says which cluster it is, empty while it
+	// does not. other says that it is another cluster than the one that was made.
+	external  bool
+	clusterID string
+	other     bool
 	// read says that all that follows was read.
 	read                bool
 	complete, etcdAlone bool
@@ -28,6 +34,24 @@ type sight struct {
 	kubernetes string
 	etcd       Etcd
 }
+
+// of is the sight as far as it is of the cluster whose payload has an ID, empty for one that is not known. Somebody else's kubeconfig may
+// lead to another cluster, whose word must not count, least of all for good. One of ours leads only to a guest that our authority vouches
+// for, whatever its administrator has it call itself.
+func (s sight) of(clusterID string) sight {
+	if !s.external || !s.api || clusterID == "" || clusterID == s.clusterID {
+		return s
+	}
+	to := sight{external: true, clusterID: s.clusterID, other: s.clusterID != "", silent: s.silent}
+	to.problem = cmp.Or(s.problem, "it does not say yet which cluster it is, and its kubeconfig is somebody else's: its ClusterVersion version has no spec.clusterID")
+	if to.other {
+		to.problem = fmt.Sprintf("it is another cluster: its ID is %q, and that of the cluster that was made here %q", machine.Shorten(s.clusterID, idMost), clusterID)
+	}
+	return to
+}
+
+// idMost is how much is told of an ID that a guest gives, in bytes: a UUID has less.
+const idMost = 64
 
 type node struct {
 	name, providerID string

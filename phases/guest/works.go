@@ -3,9 +3,9 @@ package guest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -13,20 +13,20 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
+// again is after how long a pass looks anew that nobody has called for.
+const again = 6 * installing
+
 // ProbeAPI stores the kubeconfig. The probe itself is made beside the passes: by a kubeconfig that was just stored it is made at once.
 func (s *Seen) ProbeAPI(ctx context.Context) (machine.Result, error) {
 	did, err := s.KeepKubeconfig(ctx)
-	return machine.Result{Did: did, LookAgain: s.again()}, err
+	return machine.Result{Did: did, LookAgain: again}, err
 }
 
 // WatchBootstrap keeps the kubeconfig by which the guest is asked, beside the passes, how far its bootstrap is.
 func (s *Seen) WatchBootstrap(ctx context.Context) (machine.Result, error) {
 	did, err := s.KeepKubeconfig(ctx)
-	return machine.Result{Did: did, LookAgain: s.again()}, err
+	return machine.Result{Did: did, LookAgain: again}, err
 }
-
-// again is after how long a pass looks anew that nobody has called for.
-func (s *Seen) again() (after time.Duration) { return 6 * installing }
 
 // AskUpgrade asks the guest for the release that the spec asks for, unless that was done, and keeps the kubeconfig.
 func (s *Seen) AskUpgrade(ctx context.Context) (machine.Result, error) {
@@ -34,7 +34,7 @@ func (s *Seen) AskUpgrade(ctx context.Context) (machine.Result, error) {
 	if err != nil {
 		return machine.Result{Did: did}, err
 	}
-	result := machine.Result{Did: did, LookAgain: s.again()}
+	result := machine.Result{Did: did, LookAgain: again}
 	if s.asked.Version == "" || s.facts.Upgrade.Refused != "" || s.sight.version.wanted.is(s.asked) {
 		return result, nil
 	}
@@ -59,13 +59,17 @@ func (s *Seen) AskUpgrade(ctx context.Context) (machine.Result, error) {
 func (s *Seen) sendUpgrade(ctx context.Context, patch []byte) (sent bool, err error) {
 	inTime, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	l, err := s.p.lineOf(inTime, s.guest, client.ObjectKeyFromObject(s.look.Cluster))
+	l, by, err := s.p.lineOf(inTime, s.guest, client.ObjectKeyFromObject(s.look.Cluster))
 	if err != nil {
 		return false, err
 	}
 	now := &configv1.ClusterVersion{}
 	if err := l.get(inTime, releasePath, "", now); err != nil || versionOf(now).may(s.asked) != nil {
 		return false, err
+	}
+	// The kubeconfig may be another one than the one by which it was seen.
+	if is := (sight{api: true, external: !by.ours, clusterID: string(now.Spec.ClusterID)}).of(s.clusterID); !is.api {
+		return false, errors.New(is.problem)
 	}
 	return true, l.send(inTime, http.MethodPatch, releasePath, "", patch, nil)
 }

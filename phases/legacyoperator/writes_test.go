@@ -22,5 +22,5 @@ func TestWorks_write_all_that_they_name_and_nothing_else(t *testing.T) {
 	if d := h.operator(t); *d.Spec.Replicas != 2 {
 		t.Errorf("it has %d replicas", *d.Spec.Replicas)
 	}
-	l.Check(t, true, KeepOperator, RemoveOperator)
+	l.Whole(t, "../../docs/state-diagrams/legacyoperator.md", KeepOperator, RemoveOperator)
 }

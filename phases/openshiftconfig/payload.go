@@ -85,6 +85,9 @@ func (l Look) sources(ctx context.Context, c, live client.Reader) (sources, erro
 		if made.stub && made.url == "" {
 			made.missing = fmt.Sprintf("the Ignition config of Secret %s fits into no data Secret: upload it, and write where to into annotation %s of that Secret",
 				name, v1alpha1.PayloadURLAnnotation)
+			if l.Config.Spec.Role != v1alpha1.WorkerRole {
+				made.missing += fmt.Sprintf("; %s %s fails if that takes longer than CreatingMachines may, see its spec.timeouts.machinesSeconds", planeKind, plane)
+			}
 		}
 	}
 	if ref := l.Config.Spec.OverridesSecretRef; ref != nil && made.missing == "" {

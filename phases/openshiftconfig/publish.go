@@ -20,7 +20,10 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/payload"
 	"github.com/capstan-capi/capstan/phases/records"
+	"github.com/capstan-capi/capstan/phases/standing"
 )
+
+const configKind = "OpenShiftConfig"
 
 // Phases look at OpenShiftConfigs and publish what their machines are started with.
 type Phases struct {
@@ -167,13 +170,16 @@ func (p *Pass) compare(ctx context.Context) error {
 	if found {
 		p.secret = secret
 		p.facts.Secret.Right = p.refused == nil && p.isRight()
+		if !p.isOurs() {
+			p.facts.Secret.Others = string(secret.UID)
+		}
 	}
 	return nil
 }
 
 // wanted is the data Secret as it should be.
 func (p *Pass) wanted() *corev1.Secret {
-	owner := metav1.NewControllerRef(p.Config, v1alpha1.GroupVersion.WithKind("OpenShiftConfig"))
+	owner := metav1.NewControllerRef(p.Config, v1alpha1.GroupVersion.WithKind(configKind))
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: p.Config.Namespace, Name: p.Config.Name, OwnerReferences: []metav1.OwnerReference{*owner},
@@ -194,11 +200,13 @@ func (p *Pass) isRight() bool {
 // isOurs says that the config controls the Secret.
 func (p *Pass) isOurs() bool { return metav1.IsControlledBy(p.secret, p.Config) }
 
-// ConflictError is a Secret of the name that we need and somebody else has.
-type ConflictError struct{ Namespace, Name string }
-
-func (e ConflictError) Error() string {
-	return fmt.Sprintf("Secret %s/%s has the name of the data Secret and is somebody else's; it is not overwritten: rename or delete it", e.Namespace, e.Name)
+// inTheWay is the error of a Secret of the name that is not ours. That of a former config of the name is collected in a moment.
+func (p *Pass) inTheWay() error {
+	key := client.ObjectKeyFromObject(p.secret)
+	if owner := metav1.GetControllerOf(p.secret); owner != nil && owner.Kind == configKind && owner.Name == p.Config.Name {
+		return fmt.Errorf("Secret %s is still that of a former %s of the name, and goes with that", key, configKind)
+	}
+	return &standing.ConflictError{Kind: "Secret", Key: key.String(), OwnerKind: configKind, Owner: p.Config.Name}
 }
 
 // PublishData has the Secret hold what the machine is started with.
@@ -229,7 +237,7 @@ func (p *Pass) publish(ctx context.Context) (did string, err error) {
 	case p.secret == nil:
 		return "created the data Secret", p.phases.Client.Create(ctx, wanted)
 	case !p.isOurs():
-		return "", ConflictError{Namespace: p.secret.Namespace, Name: p.secret.Name}
+		return "", p.inTheWay()
 	case p.secret.Type != wanted.Type: // which nobody can change
 		return "deleted a data Secret of another type", p.phases.Client.Delete(ctx, p.secret, client.Preconditions{UID: &p.secret.UID, ResourceVersion: &p.secret.ResourceVersion})
 	}

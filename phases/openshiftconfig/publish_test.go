@@ -215,19 +215,6 @@ func TestPublishData_looks_again_where_somebody_was_faster(t *testing.T) {
 	}
 }
 
-func TestPublishData_never_overwrites_what_is_somebody_elses(t *testing.T) {
-	theirs := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "fleet", Name: "a-0"}, Data: map[string][]byte{"value": []byte(pointer)}}
-	w := newWorld(t, same, made(v1alpha1.MasterRole, pointer), theirs)
-	p := w.look()
-	_, err := p.PublishData(t.Context())
-	if conflict := (ConflictError{}); !errors.As(err, &conflict) || p.Facts().Secret.Right {
-		t.Errorf("it ended with %v, and was seen as %+v", err, p.Facts().Secret)
-	}
-	if got := w.stored(); len(got.OwnerReferences) != 0 || len(got.Data) != 1 {
-		t.Errorf("it was written: %+v", got)
-	}
-}
-
 func TestPublishData_merges_what_the_spec_names(t *testing.T) {
 	named := func(c *v1alpha1.OpenShiftConfig, _ *clusterv1.Machine) {
 		c.Spec.OverridesSecretRef = &v1alpha1.LocalReference{Name: "more"}

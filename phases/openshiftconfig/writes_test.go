@@ -40,5 +40,5 @@ func TestPublishData_writes_all_that_it_names_and_nothing_else(t *testing.T) {
 	}
 	does("deleted a data Secret of another type")
 	does("created the data Secret")
-	l.Check(t, true, PublishData)
+	l.Whole(t, "../../docs/state-diagrams/openshiftconfig.md", PublishData)
 }

@@ -1,22 +1,12 @@
 package openshiftcontrolplane
 
 import (
-	"fmt"
-
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capstan-capi/capstan/phases/standing"
 )
 
-// ConflictError says that an object has a name of ours and another owner. It is not overwritten; somebody has to delete or rename it,
-// so trying again soon does not help.
-type ConflictError struct {
-	Kind  string
-	Key   client.ObjectKey
-	Owner string
+// Conflict is the error of an object that has a name which an OpenShiftControlPlane needs, and is somebody else's.
+func Conflict(kind string, key client.ObjectKey, plane string) *standing.ConflictError {
+	return &standing.ConflictError{Kind: kind, Key: key.String(), OwnerKind: "OpenShiftControlPlane", Owner: plane}
 }
-
-func (e *ConflictError) Error() string {
-	return fmt.Sprintf("%s %s is there already, and does not belong to OpenShiftControlPlane %s: delete it, or give the OpenShiftControlPlane another name", e.Kind, e.Key, e.Owner)
-}
-
-// Terminal says that it does not heal by itself.
-func (*ConflictError) Terminal() bool { return true }

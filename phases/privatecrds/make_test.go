@@ -100,6 +100,18 @@ func TestMake_gives_definitions_first_and_tells_what_it_leaves_out(t *testing.T)
 	}
 }
 
+func TestMake_takes_off_by_what_the_installer_knows_its_own(t *testing.T) {
+	for _, text := range []string{
+		`{kind: CustomResourceDefinition, metadata: {name: machines.cluster.x-k8s.io, labels: {capi-operator.openshift.io/managed-by: core, a: b}}, spec: {group: cluster.x-k8s.io, names: {kind: Machine}, versions: [{name: v1beta2}]}}`,
+		`{kind: ClusterRole, metadata: {name: a, labels: {capi-operator.openshift.io/managed-by: core, a: b}}, rules: [{apiGroups: [cluster.x-k8s.io]}]}`,
+		`{kind: ValidatingWebhookConfiguration, metadata: {name: v, labels: {capi-operator.openshift.io/managed-by: core, a: b}}, webhooks: [{rules: [{apiGroups: [cluster.x-k8s.io]}], clientConfig: {service: {path: /v}}}]}`,
+	} {
+		if labels := made(t, text).Objects[0].GetLabels(); len(labels) != 1 || labels["a"] != "b" {
+			t.Errorf("%s keeps %v, and whoever looks for strays takes it for one", text, labels)
+		}
+	}
+}
+
 func TestMake_refuses_and_names_path_and_text(t *testing.T) {
 	for name, c := range refusals {
 		t.Run(name, func(t *testing.T) {

@@ -12,20 +12,23 @@ const (
 	prefix = "private-"
 	// injectCA has OpenShift's service CA write the bundle for the shim's certificate.
 	injectCA = "service.beta.openshift.io/inject-cabundle"
+	// installer is the domain of what the installer knows its own objects by.
+	installer = "capi-operator.openshift.io/"
 )
 
-// clean takes off what would have clusterctl or cert-manager take the object for one of theirs. Labels that name versions of the
+// clean takes off what would have clusterctl, cert-manager or the installer take the object for one of theirs. Labels that name versions of the
 // contract stay: providers and the shim read them, by keys that no proxy translates.
 func clean(object *unstructured.Unstructured) {
 	labels := object.GetLabels()
 	maps.DeleteFunc(labels, func(key, _ string) bool {
-		return key == "cluster.x-k8s.io/provider" || key == "clusterctl.cluster.x-k8s.io" || strings.HasPrefix(key, "clusterctl.cluster.x-k8s.io/")
+		return key == "cluster.x-k8s.io/provider" || key == "clusterctl.cluster.x-k8s.io" || strings.HasPrefix(key, "clusterctl.cluster.x-k8s.io/") ||
+			strings.HasPrefix(key, installer)
 	})
 	set(object, labels, "metadata", "labels")
 	annotations := object.GetAnnotations()
 	maps.DeleteFunc(annotations, func(key, _ string) bool {
 		domain, _, _ := strings.Cut(key, "/")
-		return domain == "cert-manager.io" || strings.HasSuffix(domain, ".cert-manager.io") || key == injectCA
+		return domain == "cert-manager.io" || strings.HasSuffix(domain, ".cert-manager.io") || key == injectCA || strings.HasPrefix(key, installer)
 	})
 	set(object, annotations, "metadata", "annotations")
 }

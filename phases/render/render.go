@@ -75,7 +75,7 @@ type Component struct {
 
 // Skipped is a profile that was not selected, and why.
 type Skipped struct {
-	Name, Image, Profile, Reason string
+	Name, Image, Profile, Platform, Reason string
 }
 
 // Substitution is one variable and its value.
@@ -125,7 +125,7 @@ func Render(in Input) (*Revision, error) {
 		m, ok := r.metadata(p)
 		if m.platform != "" && m.platform != in.Platform {
 			if ok {
-				skipped = append(skipped, Skipped{Name: m.name, Image: p.Image, Profile: p.Name, Reason: fmt.Sprintf("for platform %s, the cluster's is %q", m.platform, in.Platform)})
+				skipped = append(skipped, Skipped{Name: m.name, Image: p.Image, Profile: p.Name, Platform: m.platform, Reason: fmt.Sprintf("for platform %s, the cluster's is %q", m.platform, in.Platform)})
 			}
 			continue
 		}

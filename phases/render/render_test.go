@@ -100,7 +100,7 @@ func TestRender_selects_the_cluster_s_platform_and_what_has_none(t *testing.T) {
 		}
 	}
 	in.Platform = "AWS"
-	want := []Skipped{{Name: "vsphere", Image: image("vsphere"), Profile: "default", Reason: `for platform VSphere, the cluster's is "AWS"`}}
+	want := []Skipped{{Name: "vsphere", Image: image("vsphere"), Profile: "default", Platform: "VSphere", Reason: `for platform VSphere, the cluster's is "AWS"`}}
 	if diff := cmp.Diff(want, mustRender(t, in).Skipped); diff != "" {
 		t.Error(diff)
 	}

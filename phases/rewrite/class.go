@@ -52,6 +52,15 @@ func (c Class) String() string {
 	return classNames[c]
 }
 
+// Classes are all of them.
+func Classes() []Class {
+	all := make([]Class, classes)
+	for i := range all {
+		all[i] = Class(i)
+	}
+	return all
+}
+
 // IsObjects says whether bodies of the class are objects of the API.
 func (c Class) IsObjects() bool {
 	return c >= MappedKinds

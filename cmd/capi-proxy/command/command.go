@@ -44,7 +44,9 @@ before the proxy is ready. A proxy that begins anew keeps the token of the file;
 there is another, and who has the old one gets 401 until it reads the file again. Without the flag it
 answers to everybody who reaches the port.
 
-It is ready once the server was. When it is told to stop, requests may go on for 5 s.`,
+It is ready once the server was. When it is told to stop, requests may go on for 5 s.
+
+Exit codes: 0 if it was told to stop, 1 if it could not be started or goes on no more.`,
 		Example: `  capstan capi-proxy --kubeconfig ~/.kube/config --address 127.0.0.1:8080 --health-address 127.0.0.1:8081`,
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return run(cmd.Context(), f) },

@@ -9,17 +9,18 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// What people type; NAMESPACE, NAME and CLUSTER stand for the object's.
+// What people type; NAMESPACE, NAME and CLUSTER stand for the object's. Kinds of Cluster API have their groups: others have kinds of
+// the same names, and kubectl takes the first group by name.
 const (
-	seeInfrastructure = "`kubectl get -n NAMESPACE cluster CLUSTER -o jsonpath='{.spec.infrastructureRef}'` names the object to look at"
-	seeMachines       = "`kubectl get -n NAMESPACE machines,openshiftconfigs -l cluster.x-k8s.io/cluster-name=CLUSTER`"
+	seeInfrastructure = "`kubectl get -n NAMESPACE clusters.cluster.x-k8s.io CLUSTER -o jsonpath='{.spec.infrastructureRef}'` names the object to look at"
+	seeMachines       = "`kubectl get -n NAMESPACE machines.cluster.x-k8s.io,openshiftconfigs -l cluster.x-k8s.io/cluster-name=CLUSTER`"
 	tryAgain          = "`kubectl annotate -n NAMESPACE openshiftcontrolplane NAME --overwrite " + v1alpha1.RetryAnnotation + "=\"$(date +%s)\"`"
 	runbook           = "docs/runbooks/CapstanOpenShiftInstallStuck.md"
 )
 
 // advice is what to do in a state, while it goes on by itself.
 var advice = map[machine.State]string{
-	"":                            "see that the provider runs and looks at this namespace: `kubectl get pods -A | grep capstan-provider`",
+	"":                            "see that the provider runs and looks at this namespace: `kubectl get deployments -A --field-selector metadata.name=openshift-install-controller-manager`",
 	guards.Pending:                "apply a Cluster whose spec.controlPlaneRef names it",
 	guards.Locating:               "nothing: it goes on by itself",
 	guards.AwaitingInfrastructure: "see what the infrastructure provider and hooks say: " + seeInfrastructure,

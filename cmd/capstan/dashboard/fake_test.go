@@ -112,6 +112,16 @@ func (f *fakeCluster) requests() []string {
 	return slices.Clone(f.asked)
 }
 
+// awaitWatches waits until the kinds of these paths are watched, after which nothing more is asked of them.
+func (f *fakeCluster) awaitWatches(t *testing.T, paths ...string) {
+	t.Helper()
+	for _, path := range paths {
+		eventually(t, "the watch of "+path, func() bool {
+			return slices.ContainsFunc(f.requests(), func(r string) bool { return strings.HasPrefix(r, "GET "+path) && strings.Contains(r, "watch=true") })
+		})
+	}
+}
+
 func refusal(w http.ResponseWriter, code int, reason string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)

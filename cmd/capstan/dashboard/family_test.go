@@ -80,11 +80,7 @@ func TestFamily_of_5000_is_counted_listed_and_searched_in_memory(t *testing.T) {
 	if of.Machine != "compatibility" || of.Total != 5000 || of.Counts["Met"] != 4949 || of.Counts["Unmet"] != 50 || of.Counts["Degraded"] != 1 || of.Alarms != 1 {
 		t.Errorf("the family is %+v", of)
 	}
-	eventually(t, "the watch, after which nothing is asked", func() bool {
-		return slices.ContainsFunc(f.requests(), func(r string) bool {
-			return strings.HasPrefix(r, "GET "+requirementsPath) && strings.Contains(r, "watch=true")
-		})
-	})
+	f.awaitWatches(t, requirementsPath)
 	before := f.requests()
 	if len(before) > 5000/pageOf+10 {
 		t.Errorf("it took %d requests", len(before))

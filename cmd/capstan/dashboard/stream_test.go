@@ -21,6 +21,7 @@ func TestWatch_tells_of_each_change_and_asks_only_when_it_begins(t *testing.T) {
 	if first.Context != "0" || first.View.Release != "4.22.5" || first.View.Machines[0].Attention != AttentionNone {
 		t.Errorf("it begins with %+v", first.View)
 	}
+	f.awaitWatches(t, operatorPath, apiPath, requirementsPath)
 	before := f.requests()
 	for i := range 20 {
 		reason := fmt.Sprintf("step %d", i)

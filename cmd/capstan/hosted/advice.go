@@ -34,7 +34,7 @@ func adviceFor(reason guards.Reason) advice {
 const blocked = "put right what it names, usually a right, a webhook or a policy; it is tried again by itself"
 
 // neverCopied is where people read on who meet that.
-const neverCopied = ". Of what was never copied, docs/private-capi.md says more"
+const neverCopied = ". Of what was never copied, docs/private-capi-troubleshooting.md says more"
 
 // nextIn is what people do in each state at rest.
 var nextIn = map[machine.State]string{
@@ -42,7 +42,7 @@ var nextIn = map[machine.State]string{
 	guards.Eligible:        "nothing: it is moved when its turn comes",
 	guards.Private:         "nothing: it has moved",
 	guards.Held:            "find out who has set annotation " + guards.MigrationAnnotation + ", which its managedFields say; it is theirs to take it off",
-	guards.Ambiguous:       "find out which side's objects count, by docs/private-capi.md; delete no object with its finalizers on",
+	guards.Ambiguous:       "find out which side's objects count, by docs/private-capi-troubleshooting.md; delete no object with its finalizers on",
 	guards.CommitBlocked:   blocked + ". Undo nothing by hand: it may be committed" + neverCopied,
 	guards.CleanupBlocked:  blocked + neverCopied,
 	guards.UnlockBlocked:   blocked,

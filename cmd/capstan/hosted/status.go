@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	controller "github.com/capstan-capi/capstan/controllers/privatecapi"
 	"github.com/capstan-capi/capstan/controllers/view"
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
@@ -61,6 +62,8 @@ func (p Programme) facts(all []Hosted, key machine.Key) guards.Programme {
 // Row is how a HostedCluster stands; scripts rely on its shape.
 type Row struct {
 	HostedCluster string `json:"hostedCluster"`
+	// ControlPlane is the namespace of its control plane, where its objects of Cluster API are.
+	ControlPlane string `json:"controlPlane"`
 	// Owner is who reconciles it: legacy, new, machine for its migration, or nobody.
 	Owner guards.Reconciler `json:"owner"`
 	// State is empty where no operator tells of it; Since is zero where that is not known.
@@ -91,27 +94,19 @@ func (h Hosted) row() Row {
 	m := h.Facts.Marks
 	owner := m.Owner()
 	r := Row{
-		HostedCluster: string(h.Key()), Owner: owner.By, Migration: cmp.Or(owner.ID, m.Companion.ID), Locked: m.Locked(),
+		HostedCluster: string(h.Key()), ControlPlane: h.Facts.Cluster.ControlPlane, Owner: owner.By, Migration: cmp.Or(owner.ID, m.Companion.ID), Locked: m.Locked(),
 		Paused: m.Paused, RevertAsked: m.Revert, Failed: m.Failed, Deleting: h.Facts.Cluster.Deleting,
 	}
 	if m.Companion.Present && m.Companion.Problem == "" {
 		r.Stage, r.Direction, r.Began = m.Companion.Stage, m.Companion.Direction, phases.Started(m.Companion)
 	}
 	record := h.record()
-	state, known := table.State(record.State)
-	if !h.Told || !known {
-		r.Waits, r.code = untold, view.CodeOnItsWay
+	r.code = controller.CodeOf(record.State, m)
+	if _, known := table.State(record.State); !h.Told || !known {
+		r.Waits = untold
 		return r
 	}
 	r.State, r.Since, r.Waits, r.Deadline = record.State, record.Since, record.Reason, record.Deadline
-	switch {
-	case record.State == guards.Failed && m.Failed == guards.Reverted:
-		r.code = view.CodeDone
-	case state.Alarm:
-		r.code = view.CodeLook
-	case record.State != guards.Private || m.Revert:
-		r.code = view.CodeOnItsWay
-	}
 	return r
 }
 

@@ -218,3 +218,16 @@ func TestExplain_says_what_ends_a_pause_and_how_to_try_again(t *testing.T) {
 		})
 	}
 }
+
+func TestStatus_and_explain_name_the_namespace_of_the_control_plane(t *testing.T) {
+	_, seen := look(t, world(nil, one("a.b", "Eligible", inTurn, legacyMarks)))
+	status, err := seen.Status("clusters/a.b")
+	if err != nil || !strings.Contains(written(t, status), "Control plane:  namespace clusters-a-b\n") || status.HostedClusters[0].ControlPlane != "clusters-a-b" {
+		t.Errorf("%v:\n%s", err, written(t, status))
+	}
+	e, err := seen.Explain("clusters/a.b")
+	var text strings.Builder
+	if err != nil || e.Write(&text, now) != nil || !strings.Contains(text.String(), "namespace clusters-a-b\n") {
+		t.Errorf("%v:\n%s", err, text.String())
+	}
+}

@@ -64,6 +64,7 @@ func (r Row) marks() []string {
 func (r Row) write(b *strings.Builder, now time.Time) {
 	lines := view.Columns(func(w io.Writer) {
 		fmt.Fprintf(w, "HostedCluster:\t%s\n", r.HostedCluster)
+		fmt.Fprintf(w, "Control plane:\tnamespace %s\n", r.ControlPlane)
 		fmt.Fprintf(w, "Whose:\t%s\n", whose(r.Owner))
 		state := cmp.Or(string(r.State), "not known")
 		if !r.Since.IsZero() {

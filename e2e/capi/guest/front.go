@@ -39,12 +39,29 @@ type front struct {
 }
 
 // lacks is what a front lacks for a while. It may be changed while requests are answered.
-type lacks struct{ credentials, kinds atomic.Bool }
+type lacks struct{ credentials, kinds, haste atomic.Bool }
+
+// slow is for how long an answer is kept back that a guest without haste gives. A few of them together take longer than anybody waits.
+const slow = 2 * time.Second
+
+// wait keeps an answer back for as long as a guest lets everybody wait, or until whoever asked is gone.
+func (l *lacks) wait(ctx context.Context) {
+	if !l.haste.Load() {
+		return
+	}
+	timer := time.NewTimer(slow)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
 
 // set has a front lack what is named, and nothing else.
 func (l *lacks) set(held []string) {
 	l.credentials.Store(slices.Contains(held, NoCredentials))
 	l.kinds.Store(slices.Contains(held, NoKinds))
+	l.haste.Store(slices.Contains(held, NoHaste))
 }
 
 // newFront opens the endpoint before the fake API server at a port of the loopback.

@@ -158,6 +158,24 @@ func TestFront_lacks_what_it_is_told_to_lack_and_nothing_else(t *testing.T) {
 	}
 }
 
+func TestFront_without_haste_lets_everybody_wait_and_keeps_no_answer_back_afterwards(t *testing.T) {
+	address, known, _, without := openLacking(t)
+	without.set([]string{NoHaste})
+	hasty := *known
+	hasty.Timeout = slow / 10
+	if answer, err := hasty.Get(address + "/readyz"); err == nil {
+		answer.Body.Close()
+		t.Error("who does not wait has an answer")
+	}
+	without.set(nil)
+	hasty.Timeout = slow
+	answer, err := hasty.Get(address + "/readyz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+}
+
 func TestFront_serves_the_groups_of_OpenShift(t *testing.T) {
 	address, known, _ := open(t)
 	const path = "/apis/config.openshift.io/v1/clusteroperators"

@@ -31,6 +31,7 @@ type handler struct {
 }
 
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.lacks.wait(r.Context())
 	switch r.URL.Path {
 	case "/readyz", "/livez", "/healthz": // as everywhere, nobody has to say who asks
 		if r.URL.Path == "/readyz" {

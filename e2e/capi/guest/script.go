@@ -42,10 +42,11 @@ const (
 )
 
 // What a guest can lack, for as long as it is named among the steps that are held: NoCredentials is one that takes nobody's certificate,
-// NoKinds one that does not serve the groups of OpenShift.
+// NoKinds one that does not serve the groups of OpenShift, and NoHaste one that lets everybody wait for each answer.
 const (
 	NoCredentials = "credentials"
 	NoKinds       = "kinds"
+	NoHaste       = "haste"
 )
 
 // BootstrapSuffix is what the name of a bootstrap machine ends in. It gets a Node, which a real one does not, since every machine of the

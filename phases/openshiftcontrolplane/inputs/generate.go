@@ -27,6 +27,9 @@ func (s *Seen) GenerateIgnition(ctx context.Context) (machine.Result, error) {
 	if guards.PayloadStands.Answer(*s.facts).Truth == machine.Yes {
 		return machine.Result{}, nil
 	}
+	if runs, err := s.stillRuns(ctx); err != nil || runs {
+		return machine.Result{LookAgain: whileRunning}, err
+	}
 	in, err := s.frozenInputs(ctx)
 	if err != nil {
 		return machine.Result{}, err
@@ -115,9 +118,15 @@ func (s *Seen) inProcess(ctx context.Context, in *payload.Inputs, was held, mayM
 	if err != nil {
 		return machine.Result{}, fmt.Errorf("making the payload: %w", err)
 	}
-	sum, name := payload.Sum(slices.Concat(made.Bootstrap, made.Master, made.Worker)), payload.KeysName(s.look.Plane.Name)
-	if had := was.annotation(name, v1alpha1.PayloadSumAnnotation); !mayMake && sum != had {
-		return machine.Result{}, LostError{What: "what is made now is not what was made before: the release image, the endpoint, or the name of the machine-config server is another"}
+	sum, name := wholeSum(made), payload.KeysName(s.look.Plane.Name)
+	same := payload.Roles
+	if !mayMake {
+		if same, err = s.same(was, made); err != nil {
+			return machine.Result{}, err
+		}
+		if len(same) < len(payload.Roles) { // of what else it was made only its own sum tells
+			sum = was.annotation(name, v1alpha1.PayloadSumAnnotation)
+		}
 	}
 	if err := s.keep(ctx, was, name, sealed.all, map[string]string{
 		v1alpha1.PayloadInputsAnnotation:   s.frozen(),
@@ -126,23 +135,34 @@ func (s *Seen) inProcess(ctx context.Context, in *payload.Inputs, was held, mayM
 	}); err != nil {
 		return machine.Result{}, err
 	}
-	return s.store(ctx, was, made, sealed.ends)
+	return s.store(ctx, was, batch{Payload: made, roles: same, ends: sealed.ends, platform: in.Config.PlatformName()})
+}
+
+// batch is what is stored of a payload: the configs of some roles, until when machines can be started with them, and the platform of the
+// inputs that they are made of.
+type batch struct {
+	payload.Payload
+	roles    []payload.Role
+	ends     time.Time
+	platform string
 }
 
 // store stores the configs of the roles.
-func (s *Seen) store(ctx context.Context, was held, made payload.Payload, ends time.Time) (machine.Result, error) {
-	for _, role := range payload.Roles {
+func (s *Seen) store(ctx context.Context, was held, made batch) (machine.Result, error) {
+	clusterID := payload.ClusterID(made.Bootstrap)
+	for _, role := range made.roles {
 		config := made.Of(role)
 		data, err := s.delivered(config)
 		if err != nil {
 			return machine.Result{}, fmt.Errorf("storing the Ignition config of role %s: %w", role, err)
 		}
 		if err := s.keep(ctx, was, payload.SecretName(s.look.Plane.Name, role), data, map[string]string{
-			v1alpha1.PayloadInputsAnnotation:   s.frozen(),
-			v1alpha1.PayloadNotAfterAnnotation: ends.UTC().Format(time.RFC3339),
-			v1alpha1.PayloadSumAnnotation:      payload.Sum(config),
-			v1alpha1.PayloadVersionsAnnotation: s.versionsSum,
-			v1alpha1.PayloadPlatformAnnotation: s.facts.Cluster.Platform,
+			v1alpha1.PayloadInputsAnnotation:    s.frozen(),
+			v1alpha1.PayloadNotAfterAnnotation:  made.ends.UTC().Format(time.RFC3339),
+			v1alpha1.PayloadSumAnnotation:       payload.Sum(config),
+			v1alpha1.PayloadVersionsAnnotation:  s.versionsSum,
+			v1alpha1.PayloadPlatformAnnotation:  made.platform,
+			v1alpha1.PayloadClusterIDAnnotation: clusterID,
 		}); err != nil {
 			return machine.Result{}, err
 		}
@@ -150,10 +170,51 @@ func (s *Seen) store(ctx context.Context, was held, made payload.Payload, ends t
 	return machine.Result{Did: "made the payload of inputs " + short(s.frozen()), LookAgain: soon}, nil
 }
 
-// LostError is something that a payload was made of and that is not there any more, or another one, though machines were made with it.
-type LostError struct{ What string }
+// wholeSum tells payloads apart.
+func wholeSum(made payload.Payload) string {
+	return payload.Sum(slices.Concat(made.Bootstrap, made.Master, made.Worker))
+}
 
-func (e LostError) Error() string {
+// same are the roles of a payload that is made anew whose configs are those that machines were made with: all, where the keys' Secret has
+// its sum, and otherwise those whose own Secrets have theirs. It fails where one of the others is not right, since it cannot be made again.
+func (s *Seen) same(was held, made payload.Payload) ([]payload.Role, error) {
+	had := was.annotation(payload.KeysName(s.look.Plane.Name), v1alpha1.PayloadSumAnnotation)
+	if had == wholeSum(made) {
+		return payload.Roles, nil
+	}
+	var same, others, lost []payload.Role
+	for _, role := range payload.Roles {
+		is := was[payload.SecretName(s.look.Plane.Name, role)]
+		switch {
+		case is == nil:
+			lost = append(lost, role)
+		case is.Annotations[v1alpha1.PayloadSumAnnotation] == payload.Sum(made.Of(role)):
+			same = append(same, role)
+		case s.judgement(is).wrong != "":
+			return nil, anotherError(role)
+		default:
+			others = append(others, role)
+		}
+	}
+	switch {
+	case len(lost) == 0:
+		return same, nil
+	// Masters and workers only point at the cluster: that the bootstrap's is the same says that all is.
+	case had == "" && len(others) == 0 && slices.Contains(same, payload.Bootstrap):
+		return payload.Roles, nil
+	}
+	return nil, anotherError(lost[0])
+}
+
+func anotherError(role payload.Role) error {
+	return lostError{What: fmt.Sprintf("the Ignition config of role %s is not what it was, and what is made now is not what was made before: the release image, "+
+		"the endpoint, or the name of the machine-config server is another, or another version of the provider makes it", role)}
+}
+
+// lostError is something that a payload was made of and that is not there any more, or another one, though machines were made with it.
+type lostError struct{ What string }
+
+func (e lostError) Error() string {
 	return fmt.Sprintf("%s, and machines were made with the payload, so that no other one may be made: put it back, or set annotation %s to a new "+
 		"value that begins with %s", e.What, v1alpha1.RetryAnnotation, v1alpha1.FromScratch)
 }
@@ -178,7 +239,7 @@ func (s *Seen) seals(ctx context.Context, names keys.Names, was held, mayMake bo
 		return seal{}, err
 	}
 	if !mayMake && (ends.IsZero() || !maps.EqualFunc(stored, all, bytes.Equal)) {
-		return seal{}, LostError{What: fmt.Sprintf("Secret %s is gone, or not what it was", payload.KeysName(s.look.Plane.Name))}
+		return seal{}, lostError{What: fmt.Sprintf("Secret %s is gone, or not what it was", payload.KeysName(s.look.Plane.Name))}
 	}
 	if ends.IsZero() {
 		ends = s.r.now().Add(payload.Lifetime).Truncate(time.Second)
@@ -205,7 +266,7 @@ func (s *Seen) authorities(ctx context.Context, mayMake bool) (secret.Certificat
 	}
 	for _, one := range all {
 		if one.KeyPair == nil {
-			return nil, LostError{What: fmt.Sprintf("Secret %s is gone", secret.Name(s.look.Cluster.Name, one.Purpose))}
+			return nil, lostError{What: fmt.Sprintf("Secret %s is gone", secret.Name(s.look.Cluster.Name, one.Purpose))}
 		}
 	}
 	return all, nil

@@ -264,7 +264,7 @@ func TestGenerateIgnition_makes_nothing_anew_that_machines_were_made_with(t *tes
 			edit(b, asked(), "a", func(p *v1alpha1.OpenShiftControlPlane) { p.Annotations[v1alpha1.BootstrapMark] = "u1" })
 			b.writes = nil
 			answer, err := b.generate()
-			if _, is := errors.AsType[LostError](err); !is || !strings.Contains(err.Error(), row.says) || answer.Truth == machine.Yes || len(b.writes) > 0 {
+			if _, is := errors.AsType[lostError](err); !is || !strings.Contains(err.Error(), row.says) || answer.Truth == machine.Yes || len(b.writes) > 0 {
 				t.Errorf("it says %v, wrote %v, and is %s", err, b.writes, answer.Truth)
 			}
 		})

@@ -34,14 +34,14 @@ const (
 	installerKubeconfig = "/opt/openshift/auth/kubeconfig"
 )
 
-// InstallerError is an installer that has failed as often as it is tried.
-type InstallerError struct {
+// installerError is an installer that has failed as often as it is tried.
+type installerError struct {
 	// Secret has the end of its log, of which Log is the end; it may be empty.
 	Secret, Log string
 	Why         string
 }
 
-func (e InstallerError) Error() string {
+func (e installerError) Error() string {
 	said := fmt.Sprintf("the installer has failed %d times (%s); set annotation %s to a new value to have it tried again", job.Attempts, e.Why, v1alpha1.RetryAnnotation)
 	if e.Log != "" {
 		said += fmt.Sprintf(". Secret %s, key %s, has its log, which ends in: %s", e.Secret, job.LogKey, e.Log)
@@ -50,7 +50,7 @@ func (e InstallerError) Error() string {
 }
 
 // Terminal is true: it was tried again already.
-func (InstallerError) Terminal() bool { return true }
+func (installerError) Terminal() bool { return true }
 
 // byInstaller is the engine InstallerJob. What the installer has made is kept until the bootstrap is over, so that a Secret that is lost
 // gets the same bytes.
@@ -67,7 +67,7 @@ func (s *Seen) byInstaller(ctx context.Context, in *payload.Inputs, was held, ma
 	ends := timeOf(result.Annotations[v1alpha1.PayloadNotAfterAnnotation])
 	undated := found && ends.IsZero() // nobody knows until when it can be used
 	if undated && !mayMake {
-		return machine.Result{}, LostError{What: fmt.Sprintf("annotation %s of Secret %s is gone, or no time", v1alpha1.PayloadNotAfterAnnotation, request.JobName())}
+		return machine.Result{}, lostError{What: fmt.Sprintf("annotation %s of Secret %s is gone, or no time", v1alpha1.PayloadNotAfterAnnotation, request.JobName())}
 	}
 	if undated || found && s.mayRemake(mayMake, ends) {
 		return machine.Result{LookAgain: whileRunning}, s.restart(ctx, request, result)
@@ -76,10 +76,10 @@ func (s *Seen) byInstaller(ctx context.Context, in *payload.Inputs, was held, ma
 		if err := s.takeOver(ctx, request, made); err != nil {
 			return machine.Result{}, err
 		}
-		return s.store(ctx, was, made, ends)
+		return s.store(ctx, was, batch{Payload: made, roles: payload.Roles, ends: ends, platform: in.Config.PlatformName()})
 	}
 	if !mayMake {
-		return machine.Result{}, LostError{What: fmt.Sprintf("Secret %s is gone, or not what the installer has made", request.JobName())}
+		return machine.Result{}, lostError{What: fmt.Sprintf("Secret %s is gone, or not what the installer has made", request.JobName())}
 	}
 	return s.run(ctx, request, result)
 }
@@ -106,6 +106,30 @@ func (s *Seen) request(ctx context.Context, in *payload.Inputs) (job.Request, er
 	}, nil
 }
 
+// running is a Job that was seen running, and the version of its result, which had nothing to take over.
+type running struct{ job, result string }
+
+// stillRuns says that the installer that was seen running goes on and has stored nothing since. Until it ends nothing is read of what its
+// end asks for. What is remembered of it and is lost is looked for once more.
+func (s *Seen) stillRuns(ctx context.Context) (bool, error) {
+	last := s.memory.running
+	if s.engine() != v1alpha1.InstallerJob || last.job == "" {
+		return false, nil
+	}
+	result := metadata()
+	err := s.r.client.Get(ctx, client.ObjectKey{Namespace: s.look.Plane.Namespace, Name: last.job}, result)
+	if err != nil || version(result) != last.result {
+		return false, client.IgnoreNotFound(err)
+	}
+	is := &batchv1.Job{}
+	found, err := s.ours(ctx, last.job, is)
+	if err != nil || !found || !is.DeletionTimestamp.IsZero() {
+		return false, err
+	}
+	state, _ := job.StateOf(is.Status.Conditions)
+	return state == job.Running, nil
+}
+
 // run has the installer run, and says how that goes.
 func (s *Seen) run(ctx context.Context, request job.Request, result *corev1.Secret) (machine.Result, error) {
 	is := &batchv1.Job{}
@@ -122,6 +146,7 @@ func (s *Seen) run(ctx context.Context, request job.Request, result *corev1.Secr
 	state, why := job.StateOf(is.Status.Conditions)
 	switch {
 	case state == job.Running:
+		s.memory.running = running{job: request.JobName(), result: version(result)}
 		return machine.Result{LookAgain: whileRunning}, nil
 	case is.Annotations[v1alpha1.RetryAnnotation] != s.facts.Object.Retry:
 		return machine.Result{Did: "has the installer tried again", LookAgain: whileRunning}, s.discard(ctx, is, metav1.DeletePropagationForeground)
@@ -134,13 +159,13 @@ func (s *Seen) run(ctx context.Context, request job.Request, result *corev1.Secr
 		if err == nil {
 			return machine.Result{LookAgain: soon}, nil
 		}
-		return machine.Result{}, InstallerError{Secret: request.JobName(), Why: fmt.Sprintf("it has ended well, and what it has made cannot be used: %v", err)}
+		return machine.Result{}, installerError{Secret: request.JobName(), Why: fmt.Sprintf("it has ended well, and what it has made cannot be used: %v", err)}
 	}
 	log := job.Tail(result.Data[job.LogKey], job.Secrets(request.Files))
 	if len(log) > logMost {
 		log = log[len(log)-logMost:]
 	}
-	return machine.Result{}, InstallerError{Secret: request.JobName(), Why: why, Log: machine.Shorten(log, logMost)}
+	return machine.Result{}, installerError{Secret: request.JobName(), Why: why, Log: machine.Shorten(log, logMost)}
 }
 
 // begin makes all that a Job needs, and then the Job.
@@ -197,7 +222,7 @@ func (s *Seen) ours(ctx context.Context, name string, into client.Object) (found
 		return false, fmt.Errorf("reading %T %s: %w", into, name, err)
 	case !metav1.IsControlledBy(into, s.look.Plane):
 		kind, err := s.r.client.GroupVersionKindFor(into)
-		return false, errors.Join(&phases.ConflictError{Kind: kind.Kind, Key: client.ObjectKeyFromObject(into), Owner: s.look.Plane.Name}, err)
+		return false, errors.Join(phases.Conflict(kind.Kind, client.ObjectKeyFromObject(into), s.look.Plane.Name), err)
 	}
 	return true, nil
 }

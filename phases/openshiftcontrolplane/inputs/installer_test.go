@@ -123,6 +123,44 @@ func TestInstallerJob_makes_the_payload_and_leaves_only_what_it_has_made(t *test
 	}
 }
 
+func TestInstallerJob_that_runs_is_looked_at_alone_and_what_it_has_stored_is_taken_at_once(t *testing.T) {
+	b, name := started(t)
+	if _, err := b.generate(); err != nil {
+		t.Fatal(err)
+	}
+	b.read = nil
+	if _, err := b.generate(); err != nil || !slices.Equal(b.read, []string{"get " + name}) {
+		t.Errorf("while it runs it reads %v (%v)", b.read, err)
+	}
+	edit(b, &corev1.Secret{}, name, func(s *corev1.Secret) { s.Data = b.packed("the first") })
+	b.read = nil
+	if answer, err := b.generate(); err != nil || answer.Truth != machine.Yes {
+		t.Errorf("what it has stored is not taken: %s (%v)", answer.Reason, err)
+	}
+	keys, marks, taken := slices.Index(b.read, "get a-ignition-keys"), slices.Index(b.read, "get a"), slices.Index(b.read, "get c-kubeconfig")
+	if keys < 0 || marks < keys || taken < marks {
+		t.Errorf("marks are asked too soon, or not at all: %v", b.read)
+	}
+}
+
+func TestInstallerJob_that_has_ended_or_gone_is_looked_at_as_a_whole(t *testing.T) {
+	for name, change := range map[string]func(*bench){
+		"ended": func(b *bench) { b.ended(batchv1.JobFailed, nil) },
+		"gone":  func(b *bench) { b.remove(b.job()) },
+	} {
+		b, _ := started(t)
+		if _, err := b.generate(); err != nil {
+			t.Fatal(err)
+		}
+		change(b)
+		b.read = nil
+		_, err := b.generate()
+		if failed := err != nil; failed != (name == "ended") || !slices.Contains(b.read, "get inputs") {
+			t.Errorf("%s: it reads %v (%v)", name, b.read, err)
+		}
+	}
+}
+
 func TestInstallerJob_that_fails_thrice_is_told_with_the_end_of_its_log_without_secrets(t *testing.T) {
 	b, name := started(t)
 	b.ended(batchv1.JobFailed, map[string][]byte{job.LogKey: []byte(strings.Repeat("a line\n", 600) + "pull secret cHVsbGVyOmh1bnRlcjI= is wrong, password=letmein\nlevel=fatal msg=no such region")})

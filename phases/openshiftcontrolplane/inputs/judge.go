@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -24,6 +25,8 @@ type judged struct {
 	wrong    string
 	notAfter time.Time
 	platform string
+	// clusterID is the UUID of the cluster that is made.
+	clusterID string
 }
 
 // seePayload fills in the facts. A payload is not looked at before its inputs are frozen, nor that of the bootstrap once that is
@@ -35,6 +38,7 @@ func (s *Seen) seePayload(ctx context.Context) error {
 	}
 	tally := guards.Tally{Known: true, Wanted: len(payload.Roles)}
 	var ends time.Time
+	clusterID := ""
 	for _, role := range payload.Roles {
 		found := judged{wrong: "it is not made before the inputs are frozen"}
 		if marks.Inputs != "" {
@@ -51,11 +55,12 @@ func (s *Seen) seePayload(ctx context.Context) error {
 		if found.platform != "" { // as it was when the inputs were frozen
 			s.facts.Cluster.Platform = found.platform
 		}
+		clusterID = cmp.Or(clusterID, found.clusterID)
 		if ends.IsZero() || found.notAfter.Before(ends) {
 			ends = found.notAfter
 		}
 	}
-	s.facts.Payload = guards.Payload{Roles: tally}
+	s.facts.Payload = guards.Payload{Roles: tally, ClusterID: clusterID}
 	if tally.IsDone() {
 		s.facts.Payload.NotAfter = ends
 		s.facts.Payload.Ending = !payload.Outlives(ends, s.r.now().Add(s.untilBootstrapped()))
@@ -117,7 +122,7 @@ func (s *Seen) judgementOf(secret metav1.Object) judged {
 	if ends.IsZero() {
 		return judged{wrong: "annotation " + v1alpha1.PayloadNotAfterAnnotation + " is no time"}
 	}
-	return judged{notAfter: ends, platform: notes[v1alpha1.PayloadPlatformAnnotation]}
+	return judged{notAfter: ends, platform: notes[v1alpha1.PayloadPlatformAnnotation], clusterID: notes[v1alpha1.PayloadClusterIDAnnotation]}
 }
 
 // judgement is of a Secret as it was read.

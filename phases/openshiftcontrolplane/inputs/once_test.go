@@ -28,7 +28,7 @@ func TestPayload_of_a_tag_that_has_moved_is_not_made_once_machines_have_the_firs
 	b.restart(b.live)
 	b.writes = nil
 	_, err := b.generate()
-	if _, is := errors.AsType[LostError](err); !is || len(b.writes) > 0 {
+	if _, is := errors.AsType[lostError](err); !is || len(b.writes) > 0 {
 		t.Errorf("it says %v, and wrote %v", err, b.writes)
 	}
 	b.releases.tagged = ""
@@ -130,5 +130,98 @@ func TestInstallerJob_whose_result_nobody_can_date_is_run_anew_while_no_machine_
 	edit(b, asked(), "a", func(p *v1alpha1.OpenShiftControlPlane) { p.Annotations[v1alpha1.BootstrapMark] = "u1" })
 	if _, err := b.generate(); err == nil || !strings.Contains(err.Error(), v1alpha1.PayloadNotAfterAnnotation) {
 		t.Errorf("with a machine it says %v", err)
+	}
+}
+
+// deprived is a payload that machines were made with, whose keys' Secret has lost its sum, or has that of another composer.
+func deprived(t *testing.T, sum string) *bench {
+	t.Helper()
+	b := installed(t)
+	edit(b, asked(), "a", func(p *v1alpha1.OpenShiftControlPlane) { p.Annotations[v1alpha1.BootstrapMark] = "u1" })
+	edit(b, &corev1.Secret{}, "a-ignition-keys", func(s *corev1.Secret) {
+		s.Annotations[v1alpha1.PayloadSumAnnotation] = sum
+		if sum == "" {
+			delete(s.Annotations, v1alpha1.PayloadSumAnnotation)
+		}
+	})
+	return b
+}
+
+func TestPayload_whose_sum_is_lost_is_given_back_where_what_is_left_of_it_is_the_same(t *testing.T) {
+	b := deprived(t, "")
+	before := b.secret("a-ignition-worker").Data
+	b.remove(made("a-ignition-worker", nil))
+	if answer, err := b.generate(); err != nil || answer.Truth != machine.Yes || !reflect.DeepEqual(b.secret("a-ignition-worker").Data, before) {
+		t.Errorf("it is %s: %s (%v)", answer.Truth, answer.Reason, err)
+	}
+	if b.secret("a-ignition-keys").Annotations[v1alpha1.PayloadSumAnnotation] == "" {
+		t.Error("the sum is not noted again")
+	}
+}
+
+func TestPayload_of_which_nobody_knows_what_it_was_is_not_made_again_and_the_cause_is_named(t *testing.T) {
+	for name, of := range map[string]struct{ sum, lost string }{
+		"the bootstrap's, and the sum with it": {"", "bootstrap"},
+		"made by another composer":             {strings.Repeat("0", 64), "worker"},
+	} {
+		b := deprived(t, of.sum)
+		b.remove(made("a-ignition-"+of.lost, nil))
+		b.writes = nil
+		_, err := b.generate()
+		if _, is := errors.AsType[lostError](err); !is || len(b.writes) > 0 || !strings.Contains(err.Error(), "role "+of.lost) || !strings.Contains(err.Error(), "another version of the provider") {
+			t.Errorf("%s: it says %v, and wrote %v", name, err, b.writes)
+		}
+	}
+}
+
+func TestPayload_of_another_composer_keeps_what_it_makes_and_what_both_make_alike_is_put_right(t *testing.T) {
+	b := deprived(t, strings.Repeat("0", 64))
+	edit(b, &corev1.Secret{}, "a-ignition-bootstrap", func(s *corev1.Secret) {
+		s.Data = b.secret("a-ignition-master").Data // as another version has made it
+		s.Annotations[v1alpha1.PayloadSumAnnotation] = b.secret("a-ignition-master").Annotations[v1alpha1.PayloadSumAnnotation]
+	})
+	others, keys := b.secret("a-ignition-bootstrap"), b.secret("a-ignition-keys")
+	edit(b, &corev1.Secret{}, "a-ignition-worker", func(s *corev1.Secret) { s.Data["value"] = []byte("{}") })
+	if answer, err := b.generate(); err != nil || answer.Truth != machine.Yes {
+		t.Errorf("it is %s: %s (%v)", answer.Truth, answer.Reason, err)
+	}
+	if b.secret("a-ignition-bootstrap").ResourceVersion != others.ResourceVersion || b.secret("a-ignition-keys").ResourceVersion != keys.ResourceVersion {
+		t.Error("the bootstrap's config or the keys were written")
+	}
+}
+
+func TestPayload_notes_which_cluster_it_makes_and_on_which_platform(t *testing.T) {
+	b := installed(t)
+	_, facts := b.see()
+	if id := string(b.secret("a-ignition-keys").Data["cluster-id"]); facts.Payload.ClusterID != id || id == "" {
+		t.Errorf("it is %q, and the keys say %q", facts.Payload.ClusterID, id)
+	}
+	b.change = func(f *guards.Facts) { f.Marks.Finished = true }
+	b.restart(b.live)
+	if _, finished := b.see(); finished.Payload.ClusterID != facts.Payload.ClusterID {
+		t.Errorf("once the bootstrap is finished it is %q", finished.Payload.ClusterID)
+	}
+	b.remove(made("a-ignition-worker", nil))
+	seen, _ := b.see()
+	_, err := seen.KeepStubs(t.Context())
+	must(t, err)
+	if id := b.secret("a-ignition-worker").Annotations[v1alpha1.PayloadClusterIDAnnotation]; id != facts.Payload.ClusterID {
+		t.Errorf("what was given back says %q", id)
+	}
+}
+
+func TestBootstrap_of_which_nobody_knows_the_platform_has_the_longer_time(t *testing.T) {
+	b := installed(t)
+	for _, role := range []string{"bootstrap", "master", "worker"} {
+		edit(b, &corev1.Secret{}, "a-ignition-"+role, func(s *corev1.Secret) { delete(s.Annotations, v1alpha1.PayloadPlatformAnnotation) })
+	}
+	if _, facts := b.see(); facts.Cluster.Platform == "" {
+		t.Error("the frozen inputs tell it")
+	}
+	edit(b, &corev1.Secret{}, "inputs", func(s *corev1.Secret) {
+		s.Data["install-config.yaml"] = append(s.Data["install-config.yaml"], "fips: true\n"...)
+	})
+	if _, facts := b.see(); facts.Cluster.Platform != "" || facts.PatienceOf(guards.Bootstrapping) != time.Hour {
+		t.Errorf("by edited inputs it is %q, and %s are waited for", facts.Cluster.Platform, facts.PatienceOf(guards.Bootstrapping))
 	}
 }

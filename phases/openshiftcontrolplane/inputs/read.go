@@ -71,7 +71,9 @@ func (s *Seen) seeInputs(ctx context.Context) error {
 		*last = read
 	}
 	s.facts.Inputs = guards.Inputs{Known: true, Problems: last.problems, Digest: last.digest}
-	s.facts.Cluster.Platform = last.platform
+	if frozen := s.frozen(); frozen == "" || last.digest == frozen { // edited ones say nothing of the installation
+		s.facts.Cluster.Platform = last.platform
+	}
 	return nil
 }
 

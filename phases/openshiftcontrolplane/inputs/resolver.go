@@ -42,6 +42,7 @@ type memory struct {
 	release answer
 	roles   map[payload.Role]judged
 	log     lastLog
+	running running
 }
 
 // New makes a resolver. c reads PartialObjectMetadata of Secrets and of definitions from a cache; live reads from the API server

@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -33,6 +34,7 @@ var (
 func (s *Seen) seeStubs(ctx context.Context) error {
 	tally := guards.Tally{Known: true, Wanted: len(stubRoles)}
 	s.stubs = map[payload.Role]judged{}
+	clusterID := ""
 	for _, role := range stubRoles {
 		found, err := s.judgeStub(ctx, role)
 		if err != nil {
@@ -40,11 +42,12 @@ func (s *Seen) seeStubs(ctx context.Context) error {
 		}
 		if s.stubs[role] = found; found.wrong == "" {
 			tally.Done++
+			clusterID = cmp.Or(clusterID, found.clusterID)
 			continue
 		}
 		tally.Missing = append(tally.Missing, s.missing(role, found.wrong))
 	}
-	s.facts.Payload = guards.Payload{Roles: tally}
+	s.facts.Payload = guards.Payload{Roles: tally, ClusterID: clusterID}
 	return nil
 }
 
@@ -123,6 +126,9 @@ func (s *Seen) stub(ctx context.Context, role payload.Role) ([]byte, map[string]
 			return nil, nil, err
 		}
 		maps.Copy(notes, s.notesNow())
+	}
+	if id := cmp.Or(other.Annotations[v1alpha1.PayloadClusterIDAnnotation], s.facts.Payload.ClusterID); id != "" {
+		notes[v1alpha1.PayloadClusterIDAnnotation] = id
 	}
 	was, err := s.sumBefore(ctx, role)
 	if err != nil || was != "" && was != payload.Sum(config) {

@@ -106,6 +106,10 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, ph
 	if pass.machines, err = p.Machines.See(ctx, look, &pass.facts); err != nil {
 		return guards.Facts{}, nil, err
 	}
+	// Before the guest is looked at, which may be another cluster than the one that the payload makes.
+	if pass.inputs, err = p.Inputs.See(ctx, look, &pass.facts); err != nil {
+		return guards.Facts{}, nil, err
+	}
 	if pass.guest, err = p.Guests.See(ctx, look, &pass.facts); err != nil {
 		return guards.Facts{}, nil, err
 	}
@@ -113,9 +117,6 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, ph
 		pass.facts.Kubeconfig.Expiring = until.Sub(p.Now()) < expiring
 	}
 	pass.machines.Hear(heard(pass.guest))
-	if pass.inputs, err = p.Inputs.See(ctx, look, &pass.facts); err != nil {
-		return guards.Facts{}, nil, err
-	}
 	return pass.facts, pass, nil
 }
 

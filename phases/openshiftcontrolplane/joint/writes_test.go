@@ -45,7 +45,7 @@ func TestWorks_write_all_that_they_name_and_nothing_else(t *testing.T) {
 	t.Run("another machine", func(t *testing.T) { noteReplacing(t, l) })
 	t.Run("ClearAttempt", func(t *testing.T) { noteClearing(t, l) })
 	t.Run("DeleteCluster", func(t *testing.T) { noteDeleting(t, l) })
-	l.Check(t, true,
+	l.Whole(t, "../../../docs/state-diagrams/openshiftcontrolplane.md",
 		phases.ResolveInputs, phases.FreezeInputs, phases.GenerateIgnition, phases.CreateMachines, phases.ProbeAPI, phases.MarkInitialized,
 		phases.WatchBootstrap, phases.MarkFinished, phases.RemoveBootstrap, phases.Settle, phases.HandOver, phases.KeepInstalled, phases.AskUpgrade,
 		phases.ScaleMachines, phases.ReplaceMachine, phases.ClearAttempt, phases.DeleteCluster)

@@ -162,7 +162,7 @@ func (s *Seen) takeUp(ctx context.Context, kind schema.GroupVersionKind, key cli
 		d.waits = true
 		return "", true, nil
 	}
-	return "", true, &phases.ConflictError{Kind: kind.Kind, Key: key, Owner: s.look.Plane.Name}
+	return "", true, phases.Conflict(kind.Kind, key, s.look.Plane.Name)
 }
 
 // whose is whose an object is.

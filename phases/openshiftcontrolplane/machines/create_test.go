@@ -13,7 +13,7 @@ import (
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
-	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
+	"github.com/capstan-capi/capstan/phases/standing"
 )
 
 func of(names ...string) []string {
@@ -176,8 +176,8 @@ func TestCreateMachines_overwrite_nothing_of_others(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, append(append(frame(), asked(3)), objects...)...)
 			_, err := w.do((*Seen).CreateMachines)
-			var conflict *phases.ConflictError
-			if !errors.As(err, &conflict) || conflict.Key.Name != "a-0" || !machine.IsTerminal(err) {
+			var conflict *standing.ConflictError
+			if !errors.As(err, &conflict) || conflict.Key != "fleet/a-0" || !machine.IsTerminal(err) {
 				t.Fatalf("the error is %v", err)
 			}
 			for _, write := range w.writes {

@@ -5,7 +5,7 @@
 //
 // A machine is three objects of one fixed name, made in this order: config, infrastructure machine, Machine. So one that is half made
 // has no Machine yet, and what has neither Machine nor config has no infrastructure machine: taking down goes the other way.
-// What is there under a name is taken up if it is ours by UID, and is a phases.ConflictError if it is not.
+// What is there under a name is taken up if it is ours by UID, and is a standing.ConflictError if it is not.
 //
 // It refuses to create the bootstrap Machine where marks read live do not allow it, to delete it for its cluster's sake before the mark
 // says that the bootstrap is finished, to delete a control-plane Machine of an installed cluster that nothing holds while it may have a

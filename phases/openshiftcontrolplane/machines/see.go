@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -117,6 +118,7 @@ func (s *Seen) tell() {
 	name := phases.BootstrapName(s.look.Plane.Name)
 	if s.bootstrap != nil {
 		b.UID, b.Attempt, b.Provisioned = string(s.bootstrap.UID), s.bootstrap.Annotations[v1alpha1.AttemptAnnotation], isProvisioned(s.bootstrap)
+		b.Waits = s.waits(s.bootstrap)
 	}
 	gone(s.bootstrap != nil, "Machine "+name)
 	gone(s.configs[name] != nil, "OpenShiftConfig "+name)
@@ -144,7 +146,7 @@ func (s *Seen) provisioned() guards.Tally {
 		case one != nil && one.DeletionTimestamp.IsZero() && isProvisioned(one):
 			t.Done++
 		case one != nil && one.DeletionTimestamp.IsZero():
-			t.Missing = append(t.Missing, "Machine "+one.Name+why(one, clusterv1.MachineInfrastructureReadyCondition))
+			t.Missing = append(t.Missing, "Machine "+one.Name+cmp.Or(s.waits(one), why(one, clusterv1.MachineInfrastructureReadyCondition)))
 		default:
 			t.Missing = append(t.Missing, "Machine "+masterName(s.look.Plane.Name, i))
 		}
@@ -159,11 +161,27 @@ func why(one *clusterv1.Machine, condition string) string {
 		return ""
 	}
 	const most = 120
-	text := strings.Join(strings.Fields(c.Message), " ")
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most]) + "..."
+	return " (" + brief(c.Message, most) + ")"
+}
+
+// waits is what the config of a Machine waits for, in brackets: without it nobody starts the machine, such as while an upload is waited
+// for. It is empty where the config is ready, or says nothing.
+func (s *Seen) waits(one *clusterv1.Machine) string {
+	config := s.configs[one.Name]
+	if config == nil || config.Status.Waits == "" || config.Status.Initialization.DataSecretCreated != nil && *config.Status.Initialization.DataSecretCreated {
+		return ""
 	}
-	return " (" + text + ")"
+	const most = 300
+	return fmt.Sprintf(" (OpenShiftConfig %s, %s: %s)", config.Name, config.Status.State, brief(config.Status.Waits, most))
+}
+
+// brief is a text on one line, of so many characters at most.
+func brief(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+	return text
 }
 
 // attempt counts what is left of all that was made, from the end: what there may be at most is known, what there was is not.

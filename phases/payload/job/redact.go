@@ -34,11 +34,15 @@ var looksSecret = []*regexp.Regexp{
 	regexp.MustCompile(`(?s)()\A.*?-----END [A-Z0-9 ]*PRIVATE KEY-----`),
 	regexp.MustCompile(`(?i)(\bbearer\s+)[a-z0-9._~+/=-]+`),
 	regexp.MustCompile(`(?i)(\\?"?(?:auth|password|passwd|token|secret|secretkey|secret_access_key|apikey|api_key)\\?"?\s*[:=]\s*)(?:\\?"(?:[^"\\\n]|\\[^"])*\\?"?|[^\s,;}"]+)`),
-	regexp.MustCompile(`(://)[^/\s@]*:[^/\s@]*@`),
+	regexp.MustCompile(`(://)[^/\s"'\\]*@`),
 }
 
-// secretFields are those of an install-config that hold credentials, on any platform, and that of keys in the installer's state.
-var secretFields = []string{"pullSecret", "password", "token", "apiKey", "kubeconfig", "clientSecret", "Key"}
+// secretFields are those of an install-config that hold credentials, on any platform, and those of keys in the installer's state, which
+// writes them in capitals. All are in small letters.
+var secretFields = []string{"pullsecret", "password", "passwordhash", "token", "apikey", "kubeconfig", "clientsecret", "keyraw", "priv"}
+
+// keyField is one that only the installer's state has so: in small letters it is that of taints.
+const keyField = "Key"
 
 // Secrets are the texts of a folder, as Folder returns it, that nobody may read in a log, the longest first.
 func Secrets(files map[string][]byte) []string {
@@ -71,7 +75,7 @@ func collectSecrets(tree any, add func(string)) {
 		}
 		for name, value := range tree {
 			text, is := value.(string)
-			if !is || !slices.Contains(secretFields, name) {
+			if !is || name != keyField && !slices.Contains(secretFields, strings.ToLower(name)) {
 				collectSecrets(value, add)
 				continue
 			}

@@ -37,6 +37,9 @@ func TestTail_takes_out_what_looks_like_a_secret(t *testing.T) {
 		"an escaped auth":        {`msg="{\"auth\":\"hunter2\"}"`, `msg="{\"auth\":[redacted]}"`},
 		"a password":             {"vcenter password=hunter2 is wrong", "vcenter password=[redacted] is wrong"},
 		"one in a URL":           {"Get https://admin:hunter2@vcenter/sdk: EOF", "Get https://[redacted]vcenter/sdk: EOF"},
+		"one with an at sign":    {"proxy http://admin:hunter@2@proxy:3128 refuses", "proxy http://[redacted]proxy:3128 refuses"},
+		"a token in a URL":       {`clone "https://hunter2token@git.example.com/a": EOF`, `clone "https://[redacted]git.example.com/a": EOF`},
+		"an image by its digest": {"pull docker://quay.io/a/b@sha256:00", "pull docker://quay.io/a/b@sha256:00"},
 		"nothing":                {"level=info msg=Consuming Install Config from target directory", "level=info msg=Consuming Install Config from target directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,6 +100,17 @@ func TestSecrets_are_those_of_the_installers_state_too(t *testing.T) {
 	files, err := Folder(in)
 	must(t, err)
 	if tail := Tail([]byte("x "+in.Config.PullSecret+" hunter2"), Secrets(files)); strings.Contains(tail, "hunter2") || strings.Contains(tail, "cHVsbGVy") {
+		t.Errorf("it tells %s", tail)
+	}
+}
+
+func TestSecrets_of_the_state_are_found_however_its_fields_are_written(t *testing.T) {
+	state := `{"*password.KubeadminPassword":{"Password":"hunter2-of-kubeadmin","PasswordHash":"aHVudGVyMmhhc2g="},` +
+		`"*tls.RootCA":{"KeyRaw":"aHVudGVyMmtleQ=="},"*tls.BootstrapSSHKeyPair":{"Priv":"aHVudGVyMnByaXY="},` +
+		`"*installconfig.InstallConfig":{"config":{"controlPlane":{"taints":[{"key":"node-role.kubernetes.io/master"}]}}}}`
+	log := "hunter2-of-kubeadmin aHVudGVyMmhhc2g= aHVudGVyMmtleQ== aHVudGVyMnByaXY= node-role.kubernetes.io/master"
+	if tail := Tail([]byte(log), Secrets(map[string][]byte{"state": []byte(state)})); strings.Contains(tail, "hunter") || strings.Contains(tail, "aHVudGVy") ||
+		!strings.HasSuffix(tail, " node-role.kubernetes.io/master") {
 		t.Errorf("it tells %s", tail)
 	}
 }

@@ -142,6 +142,16 @@ func (w *World) Given(image, release string) {
 	w.Restart()
 }
 
+// PauseProgramme has no move begin, or ends that.
+func (w *World) PauseProgramme(is bool) {
+	o := w.server.objects[refOf(phases.ConfigMaps, operatorNamespace, guards.ProgrammeName)].DeepCopy()
+	delete(o.Object, "data")
+	if is {
+		o.Object["data"] = map[string]any{"paused": guards.MarkTrue}
+	}
+	w.edit(phases.ConfigMaps, o, false)
+}
+
 // DropProgramme takes the ConfigMap of the programme away.
 func (w *World) DropProgramme() {
 	delete(w.server.objects, refOf(phases.ConfigMaps, operatorNamespace, guards.ProgrammeName))

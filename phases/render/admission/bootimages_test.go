@@ -104,9 +104,15 @@ func asked(t *testing.T, name string, request admissiontest.Request) []admission
 	return answers
 }
 
+// compiled are the policies that were asked before: to compile one takes as long as to ask it hundreds of times.
+var compiled = map[string]*admissiontest.Policy{}
+
 // shipped is one of the policies.
 func shipped(t *testing.T, name string) *admissiontest.Policy {
 	t.Helper()
+	if policy := compiled[name]; policy != nil {
+		return policy
+	}
 	for _, o := range admission.Shipped.Objects() {
 		if o.GetKind() != "ValidatingAdmissionPolicy" || o.GetName() != name {
 			continue
@@ -115,6 +121,7 @@ func shipped(t *testing.T, name string) *admissiontest.Policy {
 		if err != nil {
 			t.Fatal(err)
 		}
+		compiled[name] = policy
 		return policy
 	}
 	t.Fatalf("there is no policy %s", name)

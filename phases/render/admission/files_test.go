@@ -13,7 +13,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/render/admission/admissiontest"
 )
 
-//go:generate go test . -run TestTheManifests -update
+//go:generate go test -vet=off . -run TestTheManifests -update
 
 var update = flag.Bool("update", false, "write deploy/admission.yaml; look at what changed before you commit it")
 

@@ -1,0 +1,152 @@
+package guest
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	configv1 "github.com/openshift/api/config/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
+	"github.com/capstan-capi/capstan/machine"
+)
+
+const own, others = "11111111-2222-4333-8444-555555555555", "99999999-2222-4333-8444-555555555555"
+
+// identified is a guest of ours whose kubeconfig somebody else has made, and that says which cluster it is, empty for not at all.
+func identified(t *testing.T, id string) *world {
+	t.Helper()
+	w := connected(t)
+	s := w.kubeconfig()
+	s.OwnerReferences = nil
+	must(t, w.plane.Update(t.Context(), s))
+	if id != "" {
+		w.guest.set(releasePath, is(configv1.ClusterVersion{Spec: configv1.ClusterVersionSpec{ClusterID: configv1.ClusterID(id)}}))
+	}
+	w.guest.set(bootstrapPath, is(corev1.ConfigMap{Data: map[string]string{"status": "complete"}}))
+	return w
+}
+
+// making has a payload that makes a cluster of an ID.
+func making(id string) func(*guards.Facts) {
+	return func(f *guards.Facts) {
+		f.Payload = guards.Payload{Roles: guards.Tally{Known: true}, ClusterID: id}
+	}
+}
+
+func TestGuest_of_somebody_elses_kubeconfig_counts_once_it_is_the_cluster_that_was_made(t *testing.T) {
+	for name, of := range map[string]struct {
+		guest   string
+		payload func(*guards.Facts)
+		counts  bool
+		says    string
+	}{
+		"the one that was made":         {own, making(own), true, ""},
+		"another one":                   {others, making(own), false, "it is another cluster: its ID is"},
+		"one that does not say":         {"", making(own), false, "it does not say yet which cluster it is"},
+		"a payload that does not say":   {others, making(""), true, ""},
+		"a payload that cannot be read": {own, func(*guards.Facts) {}, false, "it is not known which cluster was made here"},
+	} {
+		w := identified(t, of.guest)
+		facts := w.ask(of.payload)
+		if facts.Guest.API != of.counts || facts.Guest.Known != of.counts || facts.Guest.Complete != of.counts || !strings.Contains(facts.Guest.APIProblem, of.says) {
+			t.Errorf("%s: %+v", name, facts.Guest)
+		}
+		if facts.Guest.Silent {
+			t.Errorf("%s: it is silent at once", name)
+		}
+	}
+}
+
+func TestGuest_that_is_another_cluster_is_told_of_as_the_fault_of_its_kubeconfig(t *testing.T) {
+	w := identified(t, others)
+	facts := w.ask(making(own))
+	answer := guards.KubeconfigStands.Answer(facts)
+	if answer.Truth != machine.No || !strings.Contains(answer.Reason, others) || !strings.Contains(answer.Reason, "put the kubeconfig of this one there") {
+		t.Errorf("it is %s: %s", answer.Truth, answer.Reason)
+	}
+	if answer := guards.BootstrapIsComplete.Answer(facts); answer.Truth != machine.Unknown {
+		t.Errorf("by its word the bootstrap is complete: %s", answer.Truth)
+	}
+	w.clock.Step(silence)
+	if facts = w.ask(making(own)); !facts.Guest.Silent {
+		t.Error("it is never called silent")
+	}
+}
+
+func TestGuest_whose_payload_tells_its_ID_only_now_is_not_believed_by_what_it_said_before(t *testing.T) {
+	w := identified(t, others)
+	if facts := w.ask(making("")); !facts.Guest.Complete {
+		t.Fatalf("it is %+v", facts.Guest)
+	}
+	if _, facts := w.see(making(own)); facts.Guest.API || facts.Guest.Complete {
+		t.Errorf("it is %+v", facts.Guest)
+	}
+	if _, facts := w.see(func(*guards.Facts) {}); facts.Guest.API {
+		t.Errorf("once the payload cannot be read it is %+v", facts.Guest)
+	}
+}
+
+func TestGuest_of_our_own_kubeconfig_may_call_itself_what_it_likes(t *testing.T) {
+	w := connected(t)
+	w.guest.set(releasePath, is(configv1.ClusterVersion{Spec: configv1.ClusterVersionSpec{ClusterID: others}}))
+	if facts := w.ask(making(own)); !facts.Guest.API || !facts.Guest.Known {
+		t.Errorf("it is %+v", facts.Guest)
+	}
+}
+
+func TestAskUpgrade_asks_no_other_cluster(t *testing.T) {
+	w := identified(t, own)
+	version := configv1.ClusterVersion{Spec: configv1.ClusterVersionSpec{ClusterID: own}}
+	version.Status.Desired = configv1.Release{Version: "4.22.0", Image: "registry.example.com/release@sha256:old"}
+	version.Status.History = []configv1.UpdateHistory{{State: configv1.CompletedUpdate, Version: "4.22.0", Image: "registry.example.com/release@sha256:old"}}
+	w.guest.set(releasePath, is(version))
+	w.release.version, w.release.image = "4.22.1", "registry.example.com/release@sha256:new"
+	w.ask(finished, making(own))
+	seen, _ := w.see(finished, making(own))
+	version.Spec.ClusterID = others
+	w.guest.set(releasePath, is(version))
+	w.guest.questions()
+	_, err := seen.AskUpgrade(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "it is another cluster") {
+		t.Errorf("it says %v", err)
+	}
+	for _, one := range w.guest.questions() {
+		if strings.HasPrefix(one, http.MethodPatch) {
+			t.Errorf("it was asked: %s", one)
+		}
+	}
+}
+
+// Somebody else writes between the read and the write.
+func TestKeepKubeconfig_that_somebody_else_is_quicker_than_is_no_error(t *testing.T) {
+	of := schema.GroupResource{Resource: "secrets"}
+	for name, refusal := range map[string]error{
+		"conflict": apierrors.NewConflict(of, "c-kubeconfig", nil), "there": apierrors.NewAlreadyExists(of, "c-kubeconfig"),
+		"gone": apierrors.NewNotFound(of, "c-kubeconfig"),
+	} {
+		for _, there := range []bool{true, false} {
+			w := connected(t)
+			s := w.kubeconfig()
+			if there {
+				s.Data = nil
+				must(t, w.plane.Update(t.Context(), s))
+			} else {
+				must(t, w.plane.Delete(t.Context(), s))
+			}
+			w.client = interceptor.NewClient(w.plane.(client.WithWatch), interceptor.Funcs{
+				Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error { return refusal },
+				Update: func(context.Context, client.WithWatch, client.Object, ...client.UpdateOption) error { return refusal },
+			})
+			if did, err := w.keep(t); did != "" || err != nil {
+				t.Errorf("%s, there: %t: it did %q (%v)", name, there, did, err)
+			}
+		}
+	}
+}
