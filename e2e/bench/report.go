@@ -37,6 +37,8 @@ type result struct {
 	// half and floorHalf are what half of the writes took at most; people read them beside the quantile of the target.
 	half, floorHalf time.Duration
 	ready           float64
+	// waited are the seconds of Seconds in which nothing was computed, where that was measured.
+	waited float64
 	// figures are those that only some scenarios have.
 	figures map[figureName]float64
 	// passes are those of the machines that a scenario is about.
@@ -75,6 +77,7 @@ func summarize(name string, runs []sample) result {
 		rewrites:     median(runs, func(s sample) int { return s.rewrites }),
 		questions:    median(runs, func(s sample) int { return s.questions }),
 		ready:        median(runs, func(s sample) float64 { return s.ready }),
+		waited:       median(runs, func(s sample) float64 { return s.waited }),
 		figures:      figuresOf(runs),
 
 		passes:  median(runs, func(s sample) int { return s.passes }),

