@@ -204,7 +204,7 @@ func (p *Pass) isOurs() bool { return metav1.IsControlledBy(p.secret, p.Config) 
 func (p *Pass) inTheWay() error {
 	key := client.ObjectKeyFromObject(p.secret)
 	if owner := metav1.GetControllerOf(p.secret); owner != nil && owner.Kind == configKind && owner.Name == p.Config.Name {
-		return fmt.Errorf("Secret %s is still that of a former %s of the name, and goes with that", key, configKind)
+		return fmt.Errorf("waiting for Secret %s to go, which is still that of a former %s of the name", key, configKind)
 	}
 	return &standing.ConflictError{Kind: "Secret", Key: key.String(), OwnerKind: configKind, Owner: p.Config.Name}
 }
