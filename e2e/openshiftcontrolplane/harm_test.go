@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"time"
 
@@ -94,23 +93,27 @@ func dataLost(ctx context.Context, t *trial) {
 	GinkgoHelper()
 	has(ctx, t.Key, "Secret "+t.unstarted)
 	was := stored(ctx, t.Key, t.unstarted)
-	isBack := func(what string) {
-		GinkgoHelper()
-		eventually(ctx, what, func(ctx context.Context) error {
-			now := &corev1.Secret{}
-			if err := world.API.Get(ctx, client.ObjectKeyFromObject(was), now); err != nil {
-				return err
-			}
-			if !maps.EqualFunc(now.Data, was.Data, bytes.Equal) {
-				return errors.New("it holds something else")
-			}
-			return nil
-		})
-	}
 	Expect(world.API.Delete(ctx, was)).To(Succeed())
-	isBack("the data Secret that was deleted to be back")
+	holds(ctx, t.Key, was.Name, was.Data)
 	Expect(refine(ctx, stored(ctx, t.Key, was.Name), `{"stringData":{"value":"nonsense"}}`)).To(Succeed())
-	isBack("the data Secret that was altered to be right")
+	holds(ctx, t.Key, was.Name, was.Data)
+}
+
+// holds waits until a Secret is there and has the same bytes as before under some keys.
+func holds(ctx context.Context, key capiworld.Key, name string, before map[string][]byte) {
+	GinkgoHelper()
+	eventually(ctx, "Secret "+name+" to be as it was", func(ctx context.Context) error {
+		now := &corev1.Secret{}
+		if err := world.API.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: name}, now); err != nil {
+			return err
+		}
+		for field, value := range before {
+			if !bytes.Equal(now.Data[field], value) {
+				return fmt.Errorf("its %s is another one", field)
+			}
+		}
+		return nil
+	})
 }
 
 // foreign has somebody else have objects of names that are the cluster's for a while.
