@@ -6,6 +6,7 @@ import (
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	"github.com/capstan-capi/capstan/controllers/house"
+	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
 )
 
 // clusterMatters lets through what is read of a Cluster: Cluster API writes to its status more often than that changes.
@@ -21,8 +22,10 @@ var machineMatters = house.Changed(func(m *clusterv1.Machine) any {
 	}
 })
 
-// configMatters lets through configs that come, go, and change their owners.
-var configMatters = house.Changed(func(c *v1alpha1.OpenShiftConfig) any { return []any{c.UID, c.OwnerReferences, c.DeletionTimestamp} })
+// configMatters lets through configs that come, go, and change their owners, or what their machines wait for.
+var configMatters = house.Changed(func(c *v1alpha1.OpenShiftConfig) any {
+	return []any{c.UID, c.OwnerReferences, c.DeletionTimestamp, phases.ConfigWaits(c)}
+})
 
 // standing are conditions without their times and words.
 func standing(conditions []metav1.Condition) map[string]metav1.ConditionStatus {

@@ -78,3 +78,28 @@ func TestMachineMatters_lets_no_words_through(t *testing.T) {
 		t.Error("of a Machine the conditions matter, and their words do not")
 	}
 }
+
+func TestConfigMatters_lets_through_what_a_machine_waits_for_that_cannot_be_started(t *testing.T) {
+	before := &v1alpha1.OpenShiftConfig{ObjectMeta: named("a-0")}
+	before.Spec.Role, before.Status.State = v1alpha1.MasterRole, "Publishing"
+	for name, row := range map[string]struct {
+		change func(*v1alpha1.OpenShiftConfig)
+		want   bool
+	}{
+		"it stands still": {func(c *v1alpha1.OpenShiftConfig) { c.Status.State, c.Status.Waits = "AwaitingPayload", "an upload" }, true},
+		"it has failed":   {func(c *v1alpha1.OpenShiftConfig) { c.Status.State, c.Status.Waits = "Failed", "a conflict" }, true},
+		"it goes on":      {func(c *v1alpha1.OpenShiftConfig) { c.Status.Waits = "the Secret" }, false},
+		"a worker stands still": {func(c *v1alpha1.OpenShiftConfig) {
+			c.Spec.Role, c.Status.State, c.Status.Waits = v1alpha1.WorkerRole, "AwaitingPayload", "the API"
+		}, false},
+		"what it has had is ready": {func(c *v1alpha1.OpenShiftConfig) {
+			c.Status.Initialization.DataSecretCreated, c.Status.State, c.Status.Waits = new(true), "Failed", "x"
+		}, false},
+	} {
+		now := before.DeepCopy()
+		row.change(now)
+		if got := configMatters.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: now}); got != row.want {
+			t.Errorf("%s: it is let through: %t", name, got)
+		}
+	}
+}

@@ -65,7 +65,7 @@ var which = map[string]string{
 	"CapstanOpenShiftInstallStuck":         inState("openshiftcontrolplanes", "Failed"),
 	"CapstanOpenShiftDeletionStuck":        inState("openshiftcontrolplanes", "Deleting"),
 	"CapstanOpenShiftConfigFailed":         inState("openshiftconfigs", "Failed"),
-	"CapstanOpenShiftBootstrapLeaked":      "kubectl get -A machines -l capstan.openshift.io/role=bootstrap",
+	"CapstanOpenShiftBootstrapLeaked":      "kubectl get -A machines.cluster.x-k8s.io -l capstan.openshift.io/role=bootstrap",
 	"CapstanOpenShiftKubeconfigExpiring":   `kubectl get openshiftcontrolplanes -A -o jsonpath='{range .items[*]}{.metadata.namespace}/{.metadata.name}: {.status.conditions[?(@.type=="KubeconfigAvailable")].message}{"\n"}{end}'`,
 }
 

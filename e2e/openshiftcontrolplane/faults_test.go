@@ -48,34 +48,36 @@ var faults = []fault{
 			for _, fault := range []proxy.Fault{proxy.Answer(http.StatusInternalServerError, 0), proxy.ResetBefore, proxy.ResetAfter} {
 				rules = append(rules, between.Add(proxy.Rule{Probability: 0.3, Fault: fault}))
 			}
-			between.CutWatches("")
+			defer func() {
+				for _, rule := range rules {
+					rule.End()
+				}
+			}()
 			eventually(ctx, "requests that fail", func(context.Context) error {
 				for _, rule := range rules {
 					if rule.Hits() < 2 {
+						between.CutWatches("") // at rest hardly anything else is asked for
 						return errors.New("there are too few of them")
 					}
 				}
 				return nil
 			})
-			for _, rule := range rules {
-				rule.End()
-			}
 		},
 	}, {
 		name: "stale lists", doc: "The provider is killed, and the next one is told lists from before the cluster was asked for; its watches go on from there.",
 		happen: func(_ context.Context, t *trial) {
 			rule := world.Manager(capiworld.Provider).Between().Add(proxy.Rule{Verb: "list", Fault: t.before})
+			defer rule.End()
 			replace()
 			Consistently(world.Alive).WithTimeout(quiet).WithPolling(quiet / 3).Should(Succeed())
-			rule.End()
 		},
 	}, {
 		name: "Cluster API stopped", doc: "Cluster API's own manager ends, and is started again.",
 		happen: func(_ context.Context, t *trial) {
 			core := world.Manager(capiworld.Core)
 			Expect(core.Stop()).To(Succeed())
+			defer func() { Expect(core.Start()).To(Succeed()) }()
 			keeps(t)
-			Expect(core.Start()).To(Succeed())
 		},
 	}, {
 		name: "infrastructure hangs", doc: "The infrastructure provider does nothing for a while, and neither does the guest, which takes connections and never answers.",

@@ -3,6 +3,7 @@ package openshiftcontrolplane
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/capstan-capi/capstan/machine"
 )
@@ -235,6 +236,9 @@ func TestGuards_that_people_are_told_by(t *testing.T) {
 		"KubeconfigStands/none":           {KubeconfigStands, with(booting, func(f *Facts) { f.Kubeconfig = Kubeconfig{Known: true} }), machine.No, "no kubeconfig yet"},
 		"KubeconfigStands/wrong":          {KubeconfigStands, with(booting, func(f *Facts) { f.Kubeconfig = Kubeconfig{Known: true, Problem: "bad"} }), machine.No, "bad"},
 		"KubeconfigStands/ours":           {KubeconfigStands, with(booting, func(f *Facts) { f.Kubeconfig = Kubeconfig{Known: true, There: true} }), machine.Yes, ""},
+		"KubeconfigStands/one that ends soon": {KubeconfigStands, with(booting, func(f *Facts) {
+			f.Kubeconfig = Kubeconfig{Known: true, There: true, External: true, Expiring: true, NotAfter: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)}
+		}), machine.Yes, "valid until 2026-02-01"},
 		"KubeconfigStands/others": {KubeconfigStands, with(booting, func(f *Facts) {
 			f.Kubeconfig = Kubeconfig{Known: true, There: true, External: true}
 		}), machine.Yes, "ExternallyIssued"},

@@ -43,8 +43,10 @@ type Facts struct {
 	Dropped Tally `yaml:"dropped"`
 	// Undo counts what has been taken off again of the marks that undoing needs: replicas, templates, prior pauses.
 	Undo Tally `yaml:"undo"`
-	// Outages are those of the API server that have ended while the instance was in its present state.
-	Outages int `yaml:"outages"`
+	// Outages are those of the API server that have ended while the instance was in its present state. Unreachable says that one has
+	// ended in the two minutes before now.
+	Outages     int  `yaml:"outages"`
+	Unreachable bool `yaml:"unreachable"`
 	// Then is what the record remembers of how the present state was entered.
 	Then Then `yaml:"-"`
 }
@@ -176,6 +178,9 @@ type Then struct {
 	Done           int
 	Failing        bool
 	Resumed        machine.Resumed
+	// BackFrom and BackBy are the state that the way back began in, and the event that led there, whatever has happened on that way since.
+	BackFrom machine.State
+	BackBy   machine.Event
 }
 
 // Direction is where the move leads that is locked, or that would be made next.

@@ -12,15 +12,17 @@ func TestLease_is_free_once_its_holder_is_gone_or_has_had_it_for_five_minutes_wi
 		lease Lease
 		free  bool
 	}{
-		"a moment ago":                       {Lease{Renewed: noon.Add(-time.Second)}, false},
-		"just short of five minutes":         {Lease{Renewed: noon.Add(time.Second - 5*time.Minute)}, false},
-		"five minutes ago":                   {Lease{Renewed: noon.Add(-5 * time.Minute)}, true},
-		"long ago, by who is locked":         {Lease{Renewed: noon.Add(-time.Hour), HolderLocked: true}, false},
-		"a moment ago, by who is gone":       {Lease{Renewed: noon, HolderGone: true}, true},
-		"at a time that nobody can read":     {Lease{}, true},
-		"far ahead of now":                   {Lease{Renewed: noon.Add(time.Hour)}, true},
-		"a little ahead, by another clock":   {Lease{Renewed: noon.Add(time.Second)}, false},
-		"far ahead of now, by who is locked": {Lease{Renewed: noon.Add(time.Hour), HolderLocked: true}, false},
+		"long ago, by another clock":         {Lease{Renewed: noon.Add(-time.Hour), Seen: 14 * time.Second}, false},
+		"far ahead, by another clock":        {Lease{Renewed: noon.Add(time.Hour), Seen: 14 * time.Second}, false},
+		"a moment ago":                       {Lease{Renewed: noon.Add(-time.Second), Seen: time.Minute}, false},
+		"just short of five minutes":         {Lease{Renewed: noon.Add(time.Second - 5*time.Minute), Seen: time.Minute}, false},
+		"five minutes ago":                   {Lease{Renewed: noon.Add(-5 * time.Minute), Seen: time.Minute}, true},
+		"long ago, by who is locked":         {Lease{Renewed: noon.Add(-time.Hour), HolderLocked: true, Seen: time.Minute}, false},
+		"a moment ago, by who is gone":       {Lease{Renewed: noon, HolderGone: true, Seen: time.Minute}, true},
+		"at a time that nobody can read":     {Lease{Seen: time.Minute}, true},
+		"far ahead of now":                   {Lease{Renewed: noon.Add(time.Hour), Seen: time.Minute}, true},
+		"a little ahead, by another clock":   {Lease{Renewed: noon.Add(time.Second), Seen: time.Minute}, false},
+		"far ahead of now, by who is locked": {Lease{Renewed: noon.Add(time.Hour), HolderLocked: true, Seen: time.Minute}, false},
 	} {
 		if row.lease.IsFree(noon) != row.free {
 			t.Errorf("renewed %s: free is %v", name, !row.free)

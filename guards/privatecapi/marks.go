@@ -41,8 +41,9 @@ type Companion struct {
 	Direction Direction `json:"direction" yaml:"direction"`
 	Stage     Stage     `json:"stage" yaml:"stage"`
 	Reason    Reason    `json:"reason,omitempty" yaml:"reason"`
-	// Ran says that the target runs, or may have.
-	Ran bool `json:"ran,omitempty" yaml:"ran"`
+	// Started says that the components were started on the copies, or may have been, and Ran that the target runs, or may have.
+	Started bool `json:"started,omitempty" yaml:"started"`
+	Ran     bool `json:"ran,omitempty" yaml:"ran"`
 }
 
 // MarksOf reads the annotations of a HostedCluster.

@@ -65,6 +65,17 @@ func Recall(f *Facts, r machine.Record, resumed machine.Resumed) {
 	if slices.Contains(blocked, r.State) {
 		f.Then.State = r.CameFrom
 	}
+	f.Then.BackFrom, f.Then.BackBy = backFrom(r)
+}
+
+// backFrom is where and by what the way back began that a record is on. A way back that was blocked, and begun anew, is the same.
+func backFrom(r machine.Record) (machine.State, machine.Event) {
+	for _, made := range slices.Backward(r.Transitions) {
+		if made.To == Repausing && made.From != RollbackBlocked {
+			return made.From, made.Event
+		}
+	}
+	return r.CameFrom, r.LastEvent
 }
 
 // blocked are the states that resume the one before.

@@ -21,20 +21,25 @@ func GaveUpEarly(t Then) bool {
 	return early && (t.Event == ProgressStalled || t.Event == FailureEstablished)
 }
 
-// leaseFor is after how long without a lock a Lease is free whose holder has not given it back.
-const leaseFor = 5 * time.Minute
+const (
+	// leaseFor is after how long without a lock a Lease is free whose holder has not given it back.
+	leaseFor = 5 * time.Minute
+	// lockingFor is longer than whoever has just taken the Lease needs to lock, whatever its clock says.
+	lockingFor = 15 * time.Second
+)
 
-// Lease is what is known of the Lease of the programme that is held for another HostedCluster: whether that is gone, or locked, and when
-// the Lease was renewed, zero where nobody can read that.
+// Lease is what is known of the Lease of the programme that is held for another HostedCluster: whether that is gone, or locked, when
+// the Lease was renewed by the clock of who did, zero where nobody can read that, and for how long it has been seen as it is.
 type Lease struct {
 	HolderGone, HolderLocked bool
 	Renewed                  time.Time
+	Seen                     time.Duration
 }
 
 // IsFree says that whoever holds the Lease is gone, or has had it for a while without a lock. One that was renewed far ahead of now was
-// renewed by no clock that anybody goes by.
+// renewed by no clock that anybody goes by. A clock that differs proves nothing: the Lease has to have stood for a while, too.
 func (l Lease) IsFree(now time.Time) bool {
-	return l.HolderGone || !l.HolderLocked && now.Sub(l.Renewed).Abs() >= leaseFor
+	return l.HolderGone || !l.HolderLocked && now.Sub(l.Renewed).Abs() >= leaseFor && l.Seen >= lockingFor
 }
 
 // Next is whose turn it is: of those that wait the one that was refused least recently, and of these the oldest; empty if none

@@ -169,6 +169,14 @@ var reasons = map[machine.State]Reason{
 	Unpausing: HealthCheckTimeout, Observing: HealthCheckTimeout,
 }
 
+// ReasonOf is why the move is undone that facts are of: what was written before, or else what follows from where its way back began.
+func ReasonOf(f Facts) Reason {
+	if reason := f.Marks.Companion.Reason; reason != "" {
+		return reason
+	}
+	return ReasonFor(f.Then.BackFrom, f.Then.BackBy, f.Unreachable)
+}
+
 // ReasonFor is what is told of a move that is undone since an event led to Repausing from a state; empty where nothing is told,
 // as for a HostedCluster that is being deleted. unreachable says that the API server did not answer when it was given up.
 func ReasonFor(from machine.State, on machine.Event, unreachable bool) Reason {

@@ -1,6 +1,7 @@
 package privatecapi_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -46,5 +47,21 @@ func TestMigration_counts_at_rest_only_now_and_then(t *testing.T) {
 	}
 	if n := p.Listed("machines") - listed; n < 4 || n > 8 {
 		t.Errorf("Machines were listed %d times in an hour", n)
+	}
+}
+
+func TestMigration_tells_at_rest_of_a_component_whose_proxy_is_a_former_one(t *testing.T) {
+	p, key := waits(t)
+	p.begin(key)
+	p.until("moved", 5*time.Minute, p.rests(key, guards.Private))
+	lasts := func() {
+		for range 30 {
+			p.Pass(30 * time.Second)
+			p.Outdate(key, "capi-provider") // the operator of this world puts it right at once
+			p.round()
+		}
+	}
+	if lasts(); len(p.ToldTexts("ProxyOutdated")) == 0 || !strings.Contains(p.ToldTexts("ProxyOutdated")[0], "capi-provider") {
+		t.Errorf("it tells %v", p.Told())
 	}
 }

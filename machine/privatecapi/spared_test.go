@@ -88,3 +88,63 @@ func TestMigration_is_not_undone_by_an_old_journal_while_what_belongs_to_its_obj
 	p.until("failed", time.Hour, p.rests(key, guards.Failed))
 	p.isBack(key, was, guards.Reason(p.Annotations(key)[guards.FailedAnnotation]))
 }
+
+func TestMigration_is_not_undone_while_what_started_components_may_have_made_cannot_be_seen(t *testing.T) {
+	for _, at := range []machine.State{guards.Comparing, guards.Unpausing} {
+		t.Run(string(at), func(t *testing.T) {
+			p, key := waits(t)
+			p.begin(key)
+			p.until(string(at), 20*time.Minute, p.reaches(key, at))
+			p.AddBox(key, "late", "a-0") // while the Clusters are paused
+			err := simulated.Unlistable()["meets errors inside"]
+			p.UnanswerBoxes(err)
+			p.Unlist("awsmachinepools", err) // which has the move undone
+			p.until("blocked", 2*time.Hour, func() bool {
+				p.Pass(5 * time.Second)
+				return p.State(key) == guards.RollbackBlocked
+			})
+			p.UnanswerBoxes(nil)
+			p.Unlist("awsmachinepools", nil)
+			p.until("failed", time.Hour, p.rests(key, guards.Failed))
+			if !p.BoxIsOwned(key, "late", "a-0") {
+				t.Errorf("what was made late is lost, or belongs to nobody:\n%s", p.World)
+			}
+		})
+	}
+}
+
+func TestMigration_copies_nothing_of_a_source_that_is_not_what_was_counted(t *testing.T) {
+	p, key := waits(t)
+	p.begin(key)
+	p.until("copying", 20*time.Minute, p.reaches(key, guards.Copying))
+	p.BearPool(key, "late")
+	p.until("repausing", 20*time.Minute, p.reaches(key, guards.Repausing))
+	if private := p.PrivateObjects(key); len(private) > 0 {
+		t.Errorf("there are copies: %v", private)
+	}
+	p.Unlist("awsmachinepools", simulated.Unlistable()["meets errors inside"])
+	p.until("free", 20*time.Minute, func() bool { return len(p.Locked()) == 0 })
+	p.Unlist("awsmachinepools", nil)
+	p.until("failed", time.Hour, p.rests(key, guards.Failed))
+	if reason := p.Annotations(key)[guards.FailedAnnotation]; reason != string(guards.ResourceConversionFailed) {
+		t.Errorf("failed by %q", reason)
+	}
+	if is, _, _ := p.Objects(key); is["awsmachinepools late"] == "" {
+		t.Error("what came late is lost")
+	}
+}
+
+func TestMigration_counts_a_source_again_that_changes_before_anything_is_copied(t *testing.T) {
+	p, key := waits(t)
+	p.begin(key)
+	p.until("snapshotting", 20*time.Minute, p.reaches(key, guards.Snapshotting))
+	p.round() // which counts it
+	if p.State(key) != guards.Snapshotting {
+		t.Fatalf("it is in %s", p.State(key))
+	}
+	p.BearPool(key, "late")
+	p.until("moved", 10*time.Minute, p.rests(key, guards.Private))
+	if p.PrivateObjects(key)["awsmachinepools late"] == "" {
+		t.Error("what came late is lost")
+	}
+}

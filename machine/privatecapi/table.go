@@ -4,6 +4,7 @@
 package privatecapi
 
 import (
+	"fmt"
 	"time"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
@@ -308,6 +309,9 @@ var (
 
 // way is a state on the way, and stopped one that resumes the state before.
 func way(name machine.State, work machine.Action[phases.Works], doc string) machine.StateRow[phases.Works] {
+	if reason := guards.ReasonFor(name, guards.ProgressStalled, false); reason != guards.AmbiguousState {
+		doc += fmt.Sprintf(" A move that fails here is told as %s.", reason)
+	}
 	return machine.StateRow[phases.Works]{Name: name, Work: work, Doc: doc}
 }
 

@@ -1,6 +1,7 @@
 package privatecapi_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -35,6 +36,60 @@ func TestMigration_makes_nothing_a_component_that_is_not_the_template_it_had(t *
 				delete(is, "hostedclusters a")
 				p.same("components", was, is)
 			})
+		}
+	}
+}
+
+// They may write the annotation that says how many replicas it had, too, or take it off.
+func TestMigration_gives_a_component_the_replicas_that_it_had_whatever_its_annotation_says(t *testing.T) {
+	for _, at := range []machine.State{guards.Snapshotting, guards.Observing} {
+		for _, says := range []string{"0", "1000", ""} {
+			for _, component := range []string{"cluster-api", "cluster-autoscaler"} {
+				for _, end := range []machine.State{guards.Private, guards.Failed} {
+					t.Run(string(at)+" "+says+" "+component+" "+string(end), func(t *testing.T) {
+						p, key := waits(t)
+						p.begin(key)
+						p.until(string(at), 5*time.Minute, p.reaches(key, at))
+						p.Mark(key, phases.Deployments.Resource, component, phases.PriorReplicas, says)
+						if end == guards.Failed {
+							p.until("observing", 15*time.Minute, p.reaches(key, guards.Observing))
+							p.Fail("a-0")
+						}
+						p.until("unlocking", 30*time.Minute, p.reaches(key, guards.Unlocking)) // from then on its operator looks after it again
+						if n := p.Replicas(key, component); n != int64(1) {
+							t.Errorf("it has %v replicas", n)
+						}
+						p.until("over", 30*time.Minute, p.rests(key, end))
+					})
+				}
+			}
+		}
+	}
+}
+
+func TestMigration_that_is_undone_keeps_what_the_operator_of_a_component_has_changed_meanwhile(t *testing.T) {
+	p, key := waits(t)
+	p.begin(key)
+	p.until("observing", 5*time.Minute, p.reaches(key, guards.Observing))
+	p.Retemplate(key, "cluster-autoscaler", "LATE")
+	p.Fail("a-0")
+	p.until("undone", 30*time.Minute, p.rests(key, guards.Failed))
+	if env := p.Env(key, "cluster-autoscaler"); !slices.Equal(env, []string{"LATE", "KUBECONFIG", "A"}) {
+		t.Errorf("its variables are %v", env)
+	}
+}
+
+func TestMigration_gives_a_component_its_own_kubeconfig_back_also_where_the_journal_is_lost(t *testing.T) {
+	for _, at := range []machine.State{guards.Starting, guards.Observing} {
+		p, key := waits(t)
+		p.begin(key)
+		p.until(string(at), 5*time.Minute, p.reaches(key, at))
+		p.Mark(key, phases.Deployments.Resource, "cluster-autoscaler", phases.PriorTemplate, "")
+		p.LoseRecord(key)
+		p.restart()
+		p.until("undone", 30*time.Minute, p.rests(key, guards.Failed))
+		if env := p.Env(key, "cluster-autoscaler"); !slices.Equal(env, []string{"KUBECONFIG", "A"}) {
+			t.Errorf("its variables are %v", env)
 		}
 	}
 }

@@ -317,7 +317,7 @@ func (w *works) RepauseTarget(context.Context) (machine.Result, error) {
 		if !known {
 			return nil
 		}
-		return w.restage(back, guards.ReasonFor(w.facts.Then.From, w.facts.Then.Event, false))
+		return w.restage(back, guards.ReasonOf(w.facts))
 	}, func() error { return w.shutTo(guards.BothSidesAreShut) }, func() error { return w.pause(w.target()) })
 }
 

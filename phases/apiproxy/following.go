@@ -29,8 +29,8 @@ func (p *Proxy) follow(response *http.Response, x *exchange, write func(io.Write
 }
 
 // handOver has the events passed on by a goroutine of their own, on a connection that is theirs alone from now on: that of the
-// request would hold its stack, and the library its buffers, for as long as the watch is open. end ends
-// what is asked of the server, done is called at the end.
+// request would hold its stack, and the library its buffers, for as long as the watch is open. end ends what is asked of the
+// server, done is called when all is over.
 func (p *Proxy) handOver(told *teller, x *exchange, end, done func()) {
 	p.streams.Add(1)
 	conn, _, err := http.NewResponseController(told.ResponseWriter).Hijack()

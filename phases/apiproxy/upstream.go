@@ -30,8 +30,7 @@ const documentConns = 100
 // upstream is the server, and how it is spoken to.
 type upstream struct {
 	base *url.URL
-	// documents and streams speak HTTP/2 where the server does, each with connections of its own; upgrades HTTP/1.1, which
-	// upgrades need.
+	// streams speaks HTTP/2 where the server does, documents and upgrades HTTP/1.1, each with connections of its own.
 	documents, streams http.RoundTripper
 	upgrades           proxy.UpgradeRequestRoundTripper
 }

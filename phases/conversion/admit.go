@@ -42,15 +42,18 @@ func (s *Shim) admit(ctx context.Context, a asked) ([]byte, *failure) {
 	if err != nil {
 		return nil, failed(malformed, http.StatusBadRequest, "translating %s: %w", about, err)
 	}
-	var answer admissionv1.AdmissionReview
-	if wrong := s.ask(ctx, a, admissionv1.AdmissionReview{TypeMeta: review.TypeMeta, Request: standard}, &answer); wrong != nil {
+	var answer *admissionv1.AdmissionResponse
+	if wrong := s.ask(ctx, a, admissionv1.AdmissionReview{TypeMeta: review.TypeMeta, Request: standard}, func(body []byte) (err error) {
+		answer, err = readAdmitted(body)
+		return err
+	}); wrong != nil {
 		wrong.err = fmt.Errorf("%s is not admitted: %w", about, wrong.err)
 		return nil, wrong
 	}
-	if err := privateResponse(answer.Response, review.Request); err != nil {
+	if err := privateResponse(answer, review.Request); err != nil {
 		return nil, failed(refused, http.StatusBadGateway, "%s is not admitted: the answer of route %s: %w", about, a.route, err)
 	}
-	text, err := json.Marshal(admissionv1.AdmissionReview{TypeMeta: review.TypeMeta, Response: answer.Response})
+	text, err := json.Marshal(admissionv1.AdmissionReview{TypeMeta: review.TypeMeta, Response: answer})
 	if err != nil {
 		return nil, failed(internal, http.StatusInternalServerError, "writing the answer: %w", err)
 	}

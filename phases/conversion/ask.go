@@ -14,8 +14,9 @@ import (
 // What takes longer is left to the next request of whoever asked.
 var tries = []time.Duration{0, 700 * time.Millisecond, 2 * time.Second}
 
-// ask has the server of a route answer a review, in standard text both. A review changes nothing, so that it can be sent again.
-func (s *Shim) ask(ctx context.Context, a asked, review, answer any) *failure {
+// ask has the server of a route answer a review, in standard text both, and the answer read. A review changes nothing, so that it can be
+// sent again.
+func (s *Shim) ask(ctx context.Context, a asked, review any, read func(body []byte) error) *failure {
 	d, err := s.routes.to(a.route)
 	if err != nil {
 		return failed(unknown, http.StatusBadGateway, "%w", err)
@@ -31,7 +32,7 @@ func (s *Shim) ask(ctx context.Context, a asked, review, answer any) *failure {
 		}
 		var final bool
 		before := a.held.bytes
-		if final, last = d.send(ctx, a, text, answer); last == nil {
+		if final, last = d.send(ctx, a, text, read); last == nil {
 			return nil
 		}
 		a.held.shrink(before)
@@ -61,7 +62,7 @@ func (s *Shim) wait(ctx context.Context, long time.Duration) error {
 }
 
 // send makes one try. Final says that another one would come to the same.
-func (d *delegate) send(ctx context.Context, a asked, text []byte, answer any) (final bool, err error) {
+func (d *delegate) send(ctx context.Context, a asked, text []byte, read func(body []byte) error) (final bool, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, d.base.JoinPath(a.path).String(), bytes.NewReader(text))
 	if err != nil {
 		return true, err
@@ -80,7 +81,7 @@ func (d *delegate) send(ctx context.Context, a asked, text []byte, answer any) (
 	case err != nil:
 		return errors.Is(err, errCrowded), fmt.Errorf("reading the answer: %w", err)
 	case response.StatusCode == http.StatusOK:
-		if err := json.Unmarshal(body, answer); err != nil {
+		if err := read(body); err != nil {
 			return true, fmt.Errorf("reading the answer: %w", err)
 		}
 		return true, nil

@@ -85,12 +85,15 @@ func (s *Shim) convertThere(ctx context.Context, a asked) ([]byte, *failure) {
 		}
 		request.Objects[i] = runtime.RawExtension{Raw: standard}
 	}
-	var answer apiextensionsv1.ConversionReview
-	if wrong := s.ask(ctx, a, apiextensionsv1.ConversionReview{TypeMeta: review.TypeMeta, Request: &request}, &answer); wrong != nil {
+	var answer *apiextensionsv1.ConversionResponse
+	if wrong := s.ask(ctx, a, apiextensionsv1.ConversionReview{TypeMeta: review.TypeMeta, Request: &request}, func(body []byte) (err error) {
+		answer, err = readConverted(body, len(request.Objects))
+		return err
+	}); wrong != nil {
 		wrong.err = fmt.Errorf("converting %s: %w", toldAll(review.Request), wrong.err)
 		return answerConversion(review, nil, wrong)
 	}
-	converted, err := convertedBy(answer.Response, review.Request)
+	converted, err := convertedBy(answer, review.Request)
 	if err != nil {
 		return answerConversion(review, nil, failed(refused, http.StatusOK, "converting %s by route %s: %w", toldAll(review.Request), a.route, err))
 	}

@@ -68,14 +68,19 @@ func checkReview(body []byte, known []string, kept func(key string, value gjson.
 	if err != nil {
 		return err
 	}
+	return checkRest(request, "request", known, maxRest, kept)
+}
+
+// checkRest bounds together what is not bounded by itself.
+func checkRest(of gjson.Result, name string, known []string, most int, kept func(key string, value gjson.Result) (bool, error)) error {
 	rest := 0
-	return eachKey(request, known, func(key string, value gjson.Result) error {
+	return eachKey(of, known, func(key string, value gjson.Result) error {
 		bounded, err := kept(key, value)
 		if bounded || err != nil {
 			return err
 		}
-		if rest += len(value.Raw); rest > maxRest {
-			return fmt.Errorf("its request has more than %d bytes beside its objects", maxRest)
+		if rest += len(value.Raw); rest > most {
+			return fmt.Errorf("its %s has more than %d bytes beside its objects", name, most)
 		}
 		return nil
 	})

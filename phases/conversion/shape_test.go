@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	admissionv1 "k8s.io/api/admission/v1"
+
 	"github.com/capstan-capi/capstan/phases/conversion"
 )
 
@@ -56,6 +58,47 @@ func TestShim_takes_little_memory_for_a_review_that_would_take_much(t *testing.T
 		})
 	}
 }
+
+func TestShim_takes_little_memory_for_an_answer_that_would_take_much(t *testing.T) {
+	converted := conversionOf(private+"/v1beta2", machine(private, "v1beta1", 1))
+	admitted := admissionOf(admissionv1.AdmissionRequest{})
+	for name, row := range map[string]struct {
+		path   string
+		review any
+		answer string
+		says   string
+	}{
+		"objects that are numbers": {"/convert/here/x", converted, `{"response":{"uid":"the-uid","convertedObjects":` + manyOf("1") + `}}`, "more objects than the request"},
+		"details of a refusal":     {"/convert/here/x", converted, `{"response":{"uid":"the-uid","result":{"details":{"causes":` + manyOf(`{}`) + `}}}}`, "beside its objects"},
+		"a request that it is for": {"/convert/here/x", converted, `{"request":{"objects":` + manyOf("1") + `}}`, "the answer is no review"},
+		"two responses":            {"/convert/here/x", converted, `{"response":{},"response":{"convertedObjects":` + manyOf("1") + `}}`, "has response twice"},
+		"warnings":                 {"/admit/here/x", admitted, `{"response":{"uid":"the-uid","warnings":` + manyOf(`""`) + `}}`, "beside its objects"},
+		"a patch that is a list":   {"/admit/here/x", admitted, `{"response":{"uid":"the-uid","patch":` + manyOf(`1`) + `}}`, "beside its objects"},
+		"a response that is cut":   {"/admit/here/x", admitted, `{"response":{"uid":"the-uid","allowed":true}`, "it is no JSON"},
+		"no response":              {"/admit/here/x", admitted, `{}`, "it is no review"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = w.Write([]byte(row.answer))
+			}))
+			defer server.Close()
+			to := serve(t, noConverter(t), conversionRoute(server.URL))
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, body := to.post(row.path, row.review)
+			runtime.ReadMemStats(&after)
+			if !strings.Contains(body, row.says) {
+				t.Errorf("answered %.300s", body)
+			}
+			// The answer is a byte slice once for this server, and read into room that grows slowly beyond its review.
+			if took := after.TotalAlloc - before.TotalAlloc; len(row.answer) > 1<<20 && took > uint64(24*len(row.answer)) {
+				t.Errorf("an answer of %d MiB took %d MiB of memory", len(row.answer)>>20, took>>20)
+			}
+		})
+	}
+}
+
+func conversionRoute(url string) conversion.Route { return conversion.Route{Name: "here", URL: url} }
 
 func TestShim_converts_one_large_object_at_a_time(t *testing.T) {
 	var now, most atomic.Int32

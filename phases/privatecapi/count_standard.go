@@ -3,6 +3,7 @@ package privatecapi
 import (
 	"context"
 	"hash/fnv"
+	"strings"
 	"time"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
@@ -36,10 +37,30 @@ func (p *Pass) countStandard(ctx context.Context) guards.Side {
 	case now.Before(last.next) && last.objects == 0:
 	default:
 		n, err := p.standardIn(ctx, p.facts.Cluster.ControlPlane)
+		p.tellFormer(ctx)
 		last = counted{next: now.Add(counting), known: err == nil, objects: n}
 	}
 	p.memory.of(p.Key, func(r *remembered) { r.standard = last })
 	return guards.Side{Known: last.known, Objects: last.objects}
+}
+
+// tellFormer tells of components whose proxy is not as it has to be: they may be answered all the same, as long as it asks for no token.
+// At rest it is their operator that equips them.
+func (p *Pass) tellFormer(ctx context.Context) {
+	var former []string
+	for _, component := range Components {
+		o, err := p.API.Get(ctx, Deployments, p.facts.Cluster.ControlPlane, component.Name)
+		if err != nil {
+			continue // it is asked again, and nothing waits for it
+		}
+		if template := (workload{object: o}).template(); hasProxy(template) && !IsEquipped(template) {
+			former = append(former, component.Name)
+		}
+	}
+	if len(former) > 0 {
+		p.tell("ProxyOutdated", "in namespace "+p.facts.Cluster.ControlPlane+" the proxy beside "+strings.Join(former, ", ")+
+			" is not as this release makes it: have the control-plane operator equip it anew, as deploy/privatecapi/sidecar.yaml has it")
+	}
 }
 
 // standardIn counts the standard objects in a namespace.

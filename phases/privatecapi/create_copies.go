@@ -22,6 +22,9 @@ func (p *Pass) CreateCopies(ctx context.Context) (machine.Result, error) {
 	if err := p.sides.strangers(); err != nil {
 		return machine.Result{}, err
 	}
+	if err := p.sourceChanged(); err != nil { // what was not counted is not seen again if its kind cannot be listed on the way back
+		return machine.Result{}, err
+	}
 	outside, result, err := p.copyOutside(ctx)
 	if err != nil || result.LookAgain > 0 {
 		return result, err

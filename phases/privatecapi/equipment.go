@@ -42,6 +42,10 @@ const (
 	kubeconfigFolder = "/var/run/kube-apiserver-proxy"
 	// KubeconfigPath is where a Pod finds the kubeconfig that leads to its proxy, which has written it.
 	KubeconfigPath = kubeconfigFolder + "/kubeconfig"
+	// writesKubeconfig has the proxy write it, with a token that it asks for.
+	writesKubeconfig = "--write-kubeconfig=" + KubeconfigPath
+	// formerKubeconfig is the annotation of a Pod that had its text, when a proxy asked for no token.
+	formerKubeconfig = Ours + "proxy-kubeconfig"
 )
 
 // container is the proxy's, as deploy/privatecapi/sidecar.yaml has it: a native sidecar, which is ready before any other container
@@ -50,7 +54,7 @@ func (e Equipment) container() map[string]any {
 	return map[string]any{
 		"name": sidecarName, "image": e.Image, "imagePullPolicy": "IfNotPresent", "restartPolicy": "Always",
 		"command":      []any{"capstan"},
-		"args":         []any{"capi-proxy", "--address=127.0.0.1:8080", "--health-address=:8081", "--write-kubeconfig=" + KubeconfigPath},
+		"args":         []any{"capi-proxy", "--address=127.0.0.1:8080", "--health-address=:8081", writesKubeconfig},
 		"volumeMounts": []any{map[string]any{"name": kubeconfigVolume, "mountPath": kubeconfigFolder}},
 		"ports":        []any{map[string]any{"name": "proxy-health", "containerPort": int64(8081)}},
 		"startupProbe": map[string]any{
@@ -75,79 +79,75 @@ func volume() map[string]any {
 	return map[string]any{"name": kubeconfigVolume, "emptyDir": map[string]any{"medium": "Memory", "sizeLimit": "1Mi"}}
 }
 
-// Equip is a Pod template with the proxy, to which its containers are pointed. A template that has it comes back as it is.
+// Equip is a Pod template with the proxy, to which all other containers are pointed. A template that has it comes back as it is; a
+// proxy that is not as it is made today makes room for one that is.
 func (e Equipment) Equip(template map[string]any, of Component) map[string]any {
 	out, _ := cloned(template).(map[string]any)
 	if IsEquipped(template) {
 		return out
+	}
+	if hasProxy(template) {
+		out = e.Strip(template, of)
 	}
 	spec, _ := out["spec"].(map[string]any)
 	if spec == nil {
 		spec = map[string]any{}
 		out["spec"] = spec
 	}
+	for _, container := range containersOf(spec, "initContainers") {
+		point(container)
+	}
+	for i, container := range containersOf(spec, "containers") {
+		point(container)
+		if of.Scales {
+			take(container, equippedBy, "true")
+		}
+		if args, _ := container["args"].([]any); i == 0 && len(of.Flags) > 0 {
+			for _, flag := range of.Flags {
+				args = append(args, flag+"="+KubeconfigPath)
+			}
+			container["args"] = args
+		}
+	}
 	inits, _ := spec["initContainers"].([]any)
 	spec["initContainers"] = append([]any{e.container()}, inits...)
 	volumes, _ := spec["volumes"].([]any)
 	spec["volumes"] = append(slices.Clip(volumes), volume())
-	containers, _ := spec["containers"].([]any)
-	for i := range containers {
-		container, is := containers[i].(map[string]any)
-		if !is {
-			continue
-		}
-		env, _ := container["env"].([]any)
-		env = withEnv(env, "KUBECONFIG", KubeconfigPath)
-		if of.Scales {
-			env = withEnv(env, equippedBy, "true")
-		}
-		container["env"] = env
-		mounts, _ := container["volumeMounts"].([]any)
-		container["volumeMounts"] = append(slices.Clip(mounts), map[string]any{"name": kubeconfigVolume, "mountPath": kubeconfigFolder, "readOnly": true})
-		if args, _ := container["args"].([]any); i == 0 {
-			for _, flag := range of.Flags {
-				args = append(args, flag+"="+KubeconfigPath)
-			}
-			if len(args) > 0 {
-				container["args"] = args
-			}
-		}
-	}
 	return out
 }
 
-func withEnv(env []any, name, value string) []any {
-	return append(without(env, name), map[string]any{"name": name, "value": value})
-}
-
-// without are the items of a list that do not have a name.
-func without(list []any, name string) []any {
-	return slices.DeleteFunc(slices.Clone(list), func(item any) bool {
-		one, _ := item.(map[string]any)
-		return one["name"] == name
-	})
-}
-
-// IsEquipped says that a Pod template has the proxy.
+// IsEquipped says that a Pod template has the proxy as it has to be: one that writes a kubeconfig with its token into a folder of the
+// Pod's own, in which every container looks for it. What image it has, and what else, does not count.
 func IsEquipped(template map[string]any) bool {
 	spec, _ := template["spec"].(map[string]any)
-	inits, _ := spec["initContainers"].([]any)
-	return len(without(inits, sidecarName)) < len(inits)
+	proxy := itemOf(spec, "initContainers", sidecarName)
+	args, _ := proxy["args"].([]any)
+	_, own := itemOf(spec, "volumes", kubeconfigVolume)["emptyDir"]
+	return own && slices.Contains(args, any(writesKubeconfig)) && itemOf(proxy, "volumeMounts", kubeconfigVolume) != nil &&
+		!slices.ContainsFunc(containersOf(spec, "containers"), func(c map[string]any) bool { return !isPointed(c) })
 }
 
-// Strip is a Pod template without the proxy, as Equip has put it there.
+// hasProxy says that a Pod template has a proxy, however it is made, or a container that looks for what one writes.
+func hasProxy(template map[string]any) bool {
+	spec, _ := template["spec"].(map[string]any)
+	return itemOf(spec, "initContainers", sidecarName) != nil || itemOf(spec, "volumes", kubeconfigVolume) != nil ||
+		slices.ContainsFunc(containersOf(spec, "containers"), looks)
+}
+
+// Strip is a Pod template without the proxy, as Equip has put it there, today or once.
 func (e Equipment) Strip(template map[string]any, of Component) map[string]any {
 	out, _ := cloned(template).(map[string]any)
+	metadata, _ := out["metadata"].(map[string]any)
+	if annotations, is := metadata["annotations"].(map[string]any); is {
+		if delete(annotations, formerKubeconfig); len(annotations) == 0 {
+			delete(metadata, "annotations")
+		}
+	}
 	spec, _ := out["spec"].(map[string]any)
 	keep(spec, "initContainers", func(list []any) []any { return without(list, sidecarName) })
 	keep(spec, "volumes", func(list []any) []any { return without(list, kubeconfigVolume) })
-	containers, _ := spec["containers"].([]any)
-	for i := range containers {
-		container, is := containers[i].(map[string]any)
-		if !is {
-			continue
-		}
-		keep(container, "env", withoutTaken)
+	for _, container := range slices.Concat(containersOf(spec, "initContainers"), containersOf(spec, "containers")) {
+		keep(container, "env", givenBack)
 		keep(container, "volumeMounts", func(list []any) []any { return without(list, kubeconfigVolume) })
 		keep(container, "args", func(list []any) []any {
 			return slices.DeleteFunc(list, func(arg any) bool {
@@ -158,30 +158,14 @@ func (e Equipment) Strip(template map[string]any, of Component) map[string]any {
 	return out
 }
 
-// withoutTaken is an environment without the variables that the proxy takes.
-func withoutTaken(env []any) []any { return without(without(env, "KUBECONFIG"), equippedBy) }
-
-// withoutVariables is a Pod template without the variables that the proxy takes, and else as it is.
-func withoutVariables(template map[string]any) map[string]any {
-	out, _ := cloned(template).(map[string]any)
-	spec, _ := out["spec"].(map[string]any)
-	containers, _ := spec["containers"].([]any)
-	for i := range containers {
-		if container, is := containers[i].(map[string]any); is {
-			keep(container, "env", withoutTaken)
-		}
-	}
-	return out
-}
-
 // fitted is a Pod template as a side takes it: with the proxy for the private one, and without for the standard one. One in the network
 // of its host is left without.
 func (e Equipment) fitted(template map[string]any, of Component, side Side) map[string]any {
 	host, _, _ := unstructured.NestedBool(template, "spec", "hostNetwork")
-	switch equipped := IsEquipped(template); {
-	case side == Standard && equipped:
+	switch {
+	case side == Standard && hasProxy(template):
 		return e.Strip(template, of)
-	case side == Private && !equipped && !host:
+	case side == Private && !host:
 		return e.Equip(template, of)
 	}
 	return template

@@ -17,6 +17,32 @@ func template() map[string]any {
 	}
 }
 
+// hosting is a template whose containers have a kubeconfig of their own, which leads to the hosted cluster.
+func hosting() map[string]any {
+	own := func(name string) map[string]any {
+		return map[string]any{"name": name, "env": []any{
+			map[string]any{"name": "KUBECONFIG", "value": "/hosted/" + name}, map[string]any{"name": "PRIVATE_CAPI_TYPES", "value": "false"},
+			map[string]any{"name": "SHOWN", "value": "$(KUBECONFIG)"},
+		}}
+	}
+	return map[string]any{"spec": map[string]any{
+		"initContainers": []any{own("waits"), map[string]any{"name": "bare"}}, "containers": []any{own("manager"), own("tunnel"), map[string]any{"name": "last"}},
+	}}
+}
+
+// former is a template with the proxy as it was once made: it asks for no token, and its kubeconfig is text of the Pod.
+func former() map[string]any {
+	template := template()
+	template["metadata"].(map[string]any)["annotations"] = map[string]any{"capstan.openshift.io/proxy-kubeconfig": "{}"}
+	spec := template["spec"].(map[string]any)
+	spec["initContainers"] = []any{map[string]any{"name": "kube-apiserver-proxy", "args": []any{"capi-proxy", "--address=127.0.0.1:8080"}}}
+	spec["volumes"] = []any{map[string]any{"name": "kube-apiserver-proxy", "downwardAPI": map[string]any{}}}
+	container := spec["containers"].([]any)[0].(map[string]any)
+	container["env"] = append(container["env"].([]any), map[string]any{"name": "KUBECONFIG", "value": KubeconfigPath})
+	container["volumeMounts"] = []any{map[string]any{"name": "kube-apiserver-proxy", "mountPath": "/var/run/kube-apiserver-proxy", "readOnly": true}}
+	return template
+}
+
 func TestEquipment_the_proxy_is_the_one_that_is_deployed(t *testing.T) {
 	text, err := os.ReadFile("../../deploy/privatecapi/sidecar.yaml")
 	if err != nil {
@@ -75,6 +101,62 @@ func TestEquipment_Strip_takes_away_what_Equip_has_put_there_and_nothing_else(t 
 		}
 		if diff := cmp.Diff(template(), e.Strip(equipped, of)); diff != "" {
 			t.Errorf("%s is not as it was: %s", of.Name, diff)
+		}
+		if diff := cmp.Diff(hosting(), e.Strip(e.Equip(hosting(), of), of)); diff != "" {
+			t.Errorf("%s has not what was its own: %s", of.Name, diff)
+		}
+	}
+}
+
+func TestEquipment_points_each_container_to_the_proxy_also_one_that_has_a_kubeconfig_of_its_own(t *testing.T) {
+	spec := Equipment{Image: "capstan:1"}.Equip(hosting(), Component{Scales: true})["spec"].(map[string]any)
+	for _, list := range []string{"initContainers", "containers"} {
+		for _, c := range containersOf(spec, list) {
+			if c["name"] != "kube-apiserver-proxy" && !isPointed(c) {
+				t.Errorf("%v of %s is not pointed to the proxy: %v", c["name"], list, c)
+			}
+		}
+	}
+}
+
+func TestEquipment_makes_a_former_proxy_anew_and_takes_it_away_whole(t *testing.T) {
+	e := Equipment{Image: "capstan:1"}
+	if diff := cmp.Diff(e.Equip(template(), Component{}), e.Equip(former(), Component{})); diff != "" {
+		t.Errorf("equipped it is otherwise than one that had none: %s", diff)
+	}
+	if diff := cmp.Diff(template(), e.fitted(former(), Component{}, Standard)); diff != "" {
+		t.Errorf("stripped it is not as it was: %s", diff)
+	}
+}
+
+func TestEquipment_is_not_there_where_anything_is_missing_that_a_component_needs_to_see_private_types(t *testing.T) {
+	spec := func(template map[string]any) map[string]any { return template["spec"].(map[string]any) }
+	first := func(template map[string]any, list string) map[string]any {
+		return spec(template)[list].([]any)[0].(map[string]any)
+	}
+	for name, spoil := range map[string]func(map[string]any){
+		"the proxy":                   func(t map[string]any) { delete(spec(t), "initContainers") },
+		"the token":                   func(t map[string]any) { first(t, "initContainers")["args"] = []any{"capi-proxy"} },
+		"the folder of the proxy":     func(t map[string]any) { delete(first(t, "initContainers"), "volumeMounts") },
+		"the folder of a container":   func(t map[string]any) { delete(first(t, "containers"), "volumeMounts") },
+		"the variable of a container": func(t map[string]any) { delete(first(t, "containers"), "env") },
+		"the volume":                  func(t map[string]any) { delete(spec(t), "volumes") },
+		"a volume that is the Pod's own": func(t map[string]any) {
+			spec(t)["volumes"] = []any{map[string]any{"name": "kube-apiserver-proxy", "hostPath": map[string]any{"path": "/"}}}
+		},
+		"a variable that counts": func(t map[string]any) {
+			c := first(t, "containers")
+			c["env"] = append(c["env"].([]any), map[string]any{"name": "KUBECONFIG", "value": "/other"})
+		},
+	} {
+		e := Equipment{Image: "capstan:1"}
+		template := e.Equip(template(), Component{})
+		if spoil(template); IsEquipped(template) {
+			t.Errorf("it is equipped without %s", name)
+		}
+		again := e.Equip(template, Component{})
+		if !IsEquipped(again) || len(containersOf(spec(again), "initContainers")) != 1 || len(spec(again)["volumes"].([]any)) != 1 {
+			t.Errorf("without %s it is not made whole again: %v", name, again)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,7 +25,8 @@ type journal struct {
 	Hash   string         `json:"hash,omitempty"`
 	// Owned are the kinds of other groups of which the copies own objects, noted before the first of them does.
 	Owned []string `json:"owned,omitempty"`
-	// Templates are the hashes of the pod templates that the components had, by their names.
+	// Replicas are those that the components had when the move began, by their names, and Templates the hashes of their pod templates.
+	Replicas  map[string]int64  `json:"replicas,omitempty"`
 	Templates map[string]string `json:"templates,omitempty"`
 }
 
@@ -49,6 +51,19 @@ func (p *Pass) readJournal(ctx context.Context) error {
 		p.journal = j
 	}
 	return nil
+}
+
+// begin is the journal of a move that has just been locked.
+func (p *Pass) begin() journal {
+	j := journal{Move: p.facts.Marks.Companion.ID, Replicas: map[string]int64{}}
+	for _, w := range p.workloads {
+		n, kept := w.prior()
+		if !kept { // a record that was restored may be behind the one that has scaled it down
+			n = w.replicas()
+		}
+		j.Replicas[w.of.Name] = n
+	}
+	return j
 }
 
 // note keeps a journal in place of the one that was read.
@@ -119,5 +134,10 @@ func hashOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// sourceChanged says that the source is not what was noted. Of a lost journal nobody can tell.
-func (p *Pass) sourceChanged() bool { return p.journal.Hash != "" && p.take().Hash != p.journal.Hash }
+// sourceChanged is the error of a source that is not what was noted. Of a lost journal nobody can tell.
+func (p *Pass) sourceChanged() error {
+	if p.journal.Hash == "" || p.take().Hash == p.journal.Hash {
+		return nil
+	}
+	return machine.Terminal(errors.New("the source is not what it was when it was counted: somebody has written to it behind the fence, and a move would lose that"))
+}

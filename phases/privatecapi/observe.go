@@ -57,7 +57,7 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, Wo
 	if err == nil && pass.unseen != nil {
 		f.Unseen = machine.Shorten(pass.unseen.Error(), maxUnseen)
 	}
-	f.Outages = p.outages(key, pass.record.Since)
+	f.Outages, f.Unreachable = p.outages(key, pass.record.Since)
 	pass.facts = f
 	return f, pass, err
 }
@@ -183,7 +183,11 @@ func (p *Pass) lookInside(ctx context.Context, n needs, clusters []*unstructured
 		return err
 	}
 	for i := range p.workloads {
-		p.workloads[i].noted = p.journal.Templates[p.workloads[i].of.Name]
+		name := p.workloads[i].of.Name
+		p.workloads[i].noted = p.journal.Templates[name]
+		if n, says := p.journal.Replicas[name]; says {
+			p.workloads[i].had = &n
+		}
 	}
 	if n.dependents {
 		if p.dependents, err = p.API.Dependents(ctx, namespace.GetName(), p.neededDependents()); err != nil {
@@ -250,11 +254,16 @@ func (p *Phases) outage(key machine.Key, since time.Time, whole, part error) {
 	})
 }
 
-func (p *Phases) outages(key machine.Key, since time.Time) int {
-	if r := p.memory.of(key, nil); r.countedFor.Equal(since) {
-		return r.outages
+// lately is how long ago an outage of the API server may have ended that has a move given up.
+const lately = 2 * time.Minute
+
+// outages counts those of a state, and says whether one has ended lately, in whatever state.
+func (p *Phases) outages(key machine.Key, since time.Time) (n int, unreachable bool) {
+	r := p.memory.of(key, nil)
+	if r.countedFor.Equal(since) {
+		n = r.outages
 	}
-	return 0
+	return n, !r.back.IsZero() && p.Now().Sub(r.back) < lately
 }
 
 // isAway says of an error that nothing can be said about what was asked: the API server did not answer, or cannot.

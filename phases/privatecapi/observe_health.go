@@ -33,7 +33,7 @@ func (p *Pass) health() guards.Tally {
 			count(&t, w.isAvailable(), nameOf(w.object)+" is not available")
 		}
 	}
-	count(&t, !p.sourceChanged(), "the source is not what it was when it was counted")
+	count(&t, p.sourceChanged() == nil, "the source is not what it was when it was counted")
 	for _, c := range p.sides.couples {
 		switch {
 		case c.source == nil:

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
@@ -123,10 +124,23 @@ func (p *Pass) tell(reason, text string) {
 	})
 }
 
-// memory is what a process remembers. Lost, checks are made again, and outages count anew.
+// memory is what a process remembers. Lost, checks are made again, outages count anew, and a Lease is waited for a little longer.
 type memory struct {
 	mu sync.Mutex
 	by map[machine.Key]*remembered
+	// lease is the UID and the version of the Lease that was seen last, and since when.
+	lease      string
+	leaseSince time.Time
+}
+
+// leaseSeen is for how long the Lease of the programme has been seen in a version.
+func (m *memory) leaseSeen(uid types.UID, version string, now time.Time) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if is := string(uid) + " " + version; m.lease != is {
+		m.lease, m.leaseSince = is, now
+	}
+	return now.Sub(m.leaseSince)
 }
 
 // remembered is of one HostedCluster.

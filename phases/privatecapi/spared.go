@@ -50,11 +50,12 @@ func (p *Pass) isSpared(kind string, seen *sides) bool {
 	return p.journal.Counts[kind] == 0 && p.journal.Counts[otherKinds] == 0
 }
 
-// neededDependents are the kinds of other groups that have to be seen: on the way back those that have got second owners. A journal that
-// knows of none, while originals say that they have copies, may be an old one.
+// neededDependents are the kinds of other groups that have to be seen: on the way back those that have got second owners, and all once
+// components were started, which may have made something that belongs to copies alone. A journal that knows of none, while originals say
+// that they have copies, may be an old one.
 func (p *Pass) neededDependents() Needed {
 	hasCopies := slices.ContainsFunc(p.sides.couples, func(c couple) bool { return c.source != nil && c.wasCopied() })
-	if !p.knowsTouched() || len(p.journal.Owned) == 0 && hasCopies {
+	if !p.knowsTouched() || p.facts.Marks.Companion.Started || len(p.journal.Owned) == 0 && hasCopies {
 		return Needed{All: true}
 	}
 	return Needed{Kinds: p.journal.Owned}

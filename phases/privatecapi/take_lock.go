@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
@@ -35,7 +36,7 @@ func (p *Pass) TakeLock(ctx context.Context) (machine.Result, error) {
 		return result, err
 	}
 	if p.journal.Move == "" && !p.lacksLock() {
-		return p.note(ctx, journal{Move: p.facts.Marks.Companion.ID}, "began the journal")
+		return p.note(ctx, p.begin(), "began the journal")
 	}
 	result, err := p.send(ctx, "shutting both sides", p.shut(guards.BothSidesAreShut))
 	if err == nil && result.LookAgain == 0 {
@@ -85,11 +86,11 @@ func holder(lease *unstructured.Unstructured) machine.Key {
 
 // isFree says whether the Lease of another may be taken, see [guards.Lease].
 func (p *Pass) isFree(ctx context.Context, lease *unstructured.Unstructured, held machine.Key) (bool, error) {
-	if held == "" {
-		return true, nil
-	}
-	var of guards.Lease
 	namespace, name := Split(held)
+	if held == "" || len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
+		return true, nil // there can be no HostedCluster of that name
+	}
+	of := guards.Lease{Seen: p.memory.leaseSeen(lease.GetUID(), lease.GetResourceVersion(), p.Now())}
 	o, err := p.API.Get(ctx, HostedClusters, namespace, name)
 	switch {
 	case apierrors.IsNotFound(err):

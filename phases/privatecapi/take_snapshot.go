@@ -13,6 +13,6 @@ func (p *Pass) TakeSnapshot(ctx context.Context) (machine.Result, error) {
 		return p.send(ctx, "")
 	}
 	j := p.take()
-	j.Owned = p.journal.Owned
+	j.Owned, j.Replicas = p.journal.Owned, p.journal.Replicas
 	return p.note(ctx, j, fmt.Sprintf("counted %d objects", j.total()))
 }

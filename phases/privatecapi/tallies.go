@@ -18,7 +18,7 @@ func (p *Pass) tally(n needs) {
 	}
 	f.Workloads, f.Pods = workloadFacts(p.workloads, s.source.Other())
 	f.Snapshot = guards.Tally{Known: true, Wanted: 1}
-	if p.journal.Hash != "" {
+	if p.journal.Hash != "" && (f.Then.State != guards.Snapshotting || p.sourceChanged() == nil) {
 		f.Snapshot.Done = 1
 	}
 	f.Copies, f.Statuses = s.copies(), s.statuses()

@@ -22,8 +22,9 @@ type workload struct {
 	object *unstructured.Unstructured
 	// pods are those that are left of it.
 	pods []string
-	// noted is the hash of the pod template that it had, by the journal; empty where that does not say.
+	// noted is the hash of the pod template that it had, by the journal, and had its replicas; empty and nil where that does not say.
 	noted string
+	had   *int64
 }
 
 // workloadsIn reads the components that there are, and their Pods.
@@ -78,11 +79,21 @@ func (w workload) replicas() int64 {
 	return n
 }
 
-// prior is how many replicas it had before it was scaled down.
+// prior is how many replicas it had before it was scaled down, and whether that is kept on it. Whoever may write the status may write
+// what is kept, too, so that the journal counts where it says something.
 func (w workload) prior() (n int64, kept bool) {
 	text, is := w.object.GetAnnotations()[PriorReplicas]
 	n, err := strconv.ParseInt(text, 10, 32)
-	return n, is && err == nil
+	if kept = is && err == nil; w.had != nil {
+		n = *w.had
+	}
+	return n, kept
+}
+
+// isForgotten says that it stands still though it had replicas, and that nothing on it says so any more.
+func (w workload) isForgotten() bool {
+	_, kept := w.prior()
+	return !kept && w.had != nil && *w.had > 0 && w.replicas() == 0
 }
 
 func (w workload) template() map[string]any {
@@ -117,15 +128,19 @@ func (w workload) isAvailable() bool {
 
 // scaleDown takes its replicas away, and keeps on it how many there were; nil if there are none.
 func (w workload) scaleDown() *Write {
-	if w.replicas() == 0 {
-		if _, kept := w.prior(); kept {
-			return nil
-		}
-		return annotate(Deployments, w.object, map[string]any{PriorReplicas: "0"})
+	n, kept := w.prior()
+	if !kept && w.had == nil {
+		n = w.replicas()
 	}
 	metadata := map[string]any{}
-	if _, kept := w.prior(); !kept {
-		metadata["annotations"] = map[string]any{PriorReplicas: strconv.FormatInt(w.replicas(), 10)}
+	if !kept {
+		metadata["annotations"] = map[string]any{PriorReplicas: strconv.FormatInt(n, 10)}
+	}
+	if w.replicas() == 0 {
+		if kept {
+			return nil
+		}
+		return patchOf(Deployments, w.object, map[string]any{"metadata": metadata})
 	}
 	return patchOf(Deployments, w.object, map[string]any{"metadata": metadata, "spec": map[string]any{"replicas": int64(0)}})
 }
@@ -147,26 +162,20 @@ func (w workload) equip(e Equipment, side Side) *Write {
 		return nil
 	}
 	return w.replace(e.fitted(template, w.of, side), func(annotations map[string]string) {
-		if w.priorTemplate(e) == nil {
+		if w.priorTemplate() == nil {
 			annotations[PriorTemplate] = compactJSON(template)
 		}
 	}, nil)
 }
 
-// priorTemplate is the pod template that it had, nil where none is kept on it, or another. The annotation alone proves nothing: whoever
-// may write the status may write that too. The journal tells; where that says nothing, it may differ from the present template without
-// the proxy in the variables alone that the proxy takes the place of.
-func (w workload) priorTemplate(e Equipment) map[string]any {
+// priorTemplate is the pod template that it had, nil where none is kept on it, or another than the journal knows. The annotation alone
+// proves nothing: whoever may write the status may write that too. Without it the template loses what Equip has given it, and nothing else.
+func (w workload) priorTemplate() map[string]any {
 	var prior map[string]any
 	if json.Unmarshal([]byte(w.object.GetAnnotations()[PriorTemplate]), &prior) != nil || len(prior) == 0 {
 		return nil
 	}
-	prior = wholeNumbers(prior)
-	same := hashOf(compactJSON(prior)) == w.noted
-	if w.noted == "" {
-		same = compactJSON(withoutVariables(prior)) == compactJSON(e.Strip(w.template(), w.of))
-	}
-	if !same {
+	if prior = wholeNumbers(prior); hashOf(compactJSON(prior)) != w.noted {
 		return nil
 	}
 	return prior
@@ -174,32 +183,39 @@ func (w workload) priorTemplate(e Equipment) map[string]any {
 
 // lacks says that its Pods would not see a side.
 func (w workload) lacks(side Side) bool {
-	return IsEquipped(w.template()) != (side == Private) && !(side == Private && w.isInHostNetwork())
+	if side == Standard {
+		return hasProxy(w.template())
+	}
+	return !IsEquipped(w.template()) && !w.isInHostNetwork()
 }
 
 // restore gives it back the template and the replicas that it had, and takes off what was kept. Its Pods see a side then, whatever
 // was kept, or was not; a template that it never had does not come back. Nil if it is so.
 func (w workload) restore(e Equipment, side Side) *Write {
-	if len(w.marks()) == 0 && !w.lacks(side) {
+	if !w.isToSettle(side) {
 		return nil
 	}
 	template := w.template()
-	if prior := w.priorTemplate(e); prior != nil {
-		template = prior
+	if prior := w.priorTemplate(); prior != nil && compactJSON(e.Strip(prior, w.of)) == compactJSON(e.Strip(template, w.of)) {
+		template = prior // nobody has changed it meanwhile but for the proxy
 	}
 	return w.replace(e.fitted(template, w.of, side), unmark, w.priorReplicas())
 }
 
 // settle gives it the replicas that it had, and takes off what was kept; its template stays but for what a side takes. Nil if it is so.
 func (w workload) settle(e Equipment, side Side) *Write {
-	if len(w.marks()) == 0 && !w.lacks(side) {
+	if !w.isToSettle(side) {
 		return nil
 	}
 	return w.replace(e.fitted(w.template(), w.of, side), unmark, w.priorReplicas())
 }
 
+func (w workload) isToSettle(side Side) bool {
+	return len(w.marks()) > 0 || w.lacks(side) || w.isForgotten()
+}
+
 func (w workload) priorReplicas() *int64 {
-	if n, kept := w.prior(); kept {
+	if n, kept := w.prior(); kept || w.isForgotten() {
 		return &n
 	}
 	return nil
@@ -268,13 +284,14 @@ func workloadFacts(all []workload, target Side) (guards.Workloads, guards.Pods) 
 			f.ScaledUp = append(f.ScaledUp, name)
 		}
 		pods.Left = append(pods.Left, w.pods...)
-		equipped := IsEquipped(w.template())
-		count(&f.Equipped, equipped == (target == Private), name)
+		equipped, bare := IsEquipped(w.template()), !hasProxy(w.template())
+		count(&f.Equipped, target == Private && equipped || target == Standard && bare, name)
 		if !w.of.Waits {
 			count(&f.Available, w.isAvailable(), name)
 		}
-		f.Standard = f.Standard && !equipped && len(w.marks()) == 0
-		f.Private = f.Private && equipped && len(w.marks()) == 0
+		settled := len(w.marks()) == 0 && !w.isForgotten()
+		f.Standard = f.Standard && bare && settled
+		f.Private = f.Private && equipped && settled
 	}
 	return f, pods
 }

@@ -117,14 +117,14 @@ var (
 // CountStandard is the work of a HostedCluster at rest with private types, which no error of a look keeps from it.
 var CountStandard = machine.Action[Works]{
 	Name: "CountStandard", Run: func(ctx context.Context, w Works) (machine.Result, error) { return w.CountStandard(ctx) },
-	Doc: "has the standard objects in the namespace of the control plane counted every ten minutes.",
+	Doc: "has the standard objects in the namespace of the control plane counted every ten minutes, and tells in an Event of components whose proxy is not as this release makes it.",
 }
 
 // The works on the way.
 var (
 	RunChecks = work("RunChecks", "asks for the CRDs, a version that both sides serve, the shim, the rights of the machine and of the components, images with the proxy, and that nothing is terminating or has the marks of a move, no copy is left, and no webhook of Cluster API is served by what is drained. Writes nothing but an Event of a refusal.",
 		Works.RunChecks, nil, guards.Checking)
-	TakeLock = moving("TakeLock", "takes the Lease of the programme, unless it is held for another HostedCluster that is there, and is locked or has held it for less than five minutes; then locks the HostedCluster in one write, with what says whose the lock is, and a finalizer; then begins the journal; then has both fences put on the namespace of its control plane, in the name of this move and its stage.",
+	TakeLock = moving("TakeLock", "takes the Lease of the programme, unless it is held for another HostedCluster that is there, and is locked, has held it for less than five minutes, or is seen to have taken it less than fifteen seconds ago; then locks the HostedCluster in one write, with what says whose the lock is, and a finalizer; then begins the journal; then has both fences put on the namespace of its control plane, in the name of this move and its stage.",
 		Works.TakeLock, slices.Concat(writesLock, writesJournal), guards.Locking)
 	PauseSource = moving("PauseSource", "notes on each Cluster of the source how it was paused, and pauses it.",
 		Works.PauseSource, writesObjects, guards.Pausing)
@@ -133,7 +133,7 @@ var (
 	ScaleDownAgain = scaleDown(guards.DrainingBack)
 	TakeSnapshot   = moving("TakeSnapshot", "counts and hashes the fenced source, hashes the pod templates of the components, and keeps that in the journal.",
 		Works.TakeSnapshot, writesJournal, guards.Snapshotting)
-	CreateCopies = moving("CreateCopies", "creates a copy of each object of the source on the other side, owners first, with the UIDs of the copies in the owner references, paused, with where it comes from, and with the move and the stage that have made it, which the fence asks for.",
+	CreateCopies = moving("CreateCopies", "creates a copy of each object of the source on the other side, owners first, with the UIDs of the copies in the owner references, paused, with where it comes from, and with the move and the stage that have made it, which the fence asks for. What lies in no namespace is copied once, and stays on both sides. Refuses a source that is not what was counted.",
 		Works.CreateCopies, writesObjects, guards.Copying)
 	CopyStatuses = moving("CopyStatuses", "gives each copy the status of its original, and last its managedFields.",
 		Works.CopyStatuses, slices.Concat(writesObjects, writesStatus), guards.CopyingStatus)
@@ -141,7 +141,7 @@ var (
 		Works.AddSecondOwners, slices.Concat(writesDependents, writesObjects, writesJournal), guards.Rewiring)
 	SetSidecars = moving("SetSidecars", "notes the pod templates of the components, and gives them the proxy for private types, or takes it away; the autoscaler stays at 0.",
 		Works.SetSidecars, writesWorkloads, guards.Equipping)
-	ScaleUp = moving("ScaleUp", "gives the components the replicas that they had before, all but the autoscaler.",
+	ScaleUp = moving("ScaleUp", "says beside the lock that the components are started, and then gives them the replicas that they had before, all but the autoscaler.",
 		Works.ScaleUp, writesWorkloads, guards.Starting)
 	CompareSides = moving("CompareSides", "compares both sides in standard text, also as a component's account reads the target through a proxy.",
 		Works.CompareSides, nil, guards.Comparing)
@@ -165,7 +165,7 @@ var (
 		Works.CopyDelta, slices.Concat(writesObjects, writesStatus, writesDependents, writesCluster), guards.CopyingBack)
 	RemoveCopies = moving("RemoveCopies", "puts the fence back that somebody has taken away; takes the copies out of all owner references, brings to the source what was written to one late, takes off their finalizers, and deletes them by UID and version, leaving what they own. Deletes: objects of the target.",
 		Works.RemoveCopies, slices.Concat(writesFence, writesObjects, writesStatus, writesDependents), guards.DroppingCopies)
-	RestoreWorkloads = moving("RestoreWorkloads", "puts the fence back that somebody has taken away; gives the components the pod templates and replicas that they had before, but no template that the journal does not know, with the proxy or without as the source needs it, and the Clusters of the source their pause, and takes off the marks of undoing.",
+	RestoreWorkloads = moving("RestoreWorkloads", "puts the fence back that somebody has taken away; gives the components the pod templates and replicas that they had before, but no template that the journal does not know and none that somebody has changed since, with the proxy or without as the source needs it, and the Clusters of the source their pause, and takes off the marks of undoing.",
 		Works.RestoreWorkloads, slices.Concat(writesFence, writesWorkloads, writesObjects), guards.Restoring)
 )
 

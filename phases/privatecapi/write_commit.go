@@ -2,7 +2,6 @@ package privatecapi
 
 import (
 	"context"
-	"errors"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
@@ -22,8 +21,8 @@ func (p *Pass) WriteCommit(ctx context.Context) (machine.Result, error) {
 	if err := p.sides.dying(); err != nil {
 		return machine.Result{}, err
 	}
-	if p.sourceChanged() {
-		return machine.Result{}, machine.Terminal(errors.New("the source is not what it was when it was counted: somebody has written to it behind the fence, and a commit would delete that"))
+	if err := p.sourceChanged(); err != nil {
+		return machine.Result{}, err
 	}
 	companion := p.facts.Marks.Companion
 	companion.Stage, companion.Reason = guards.Committed, ""

@@ -106,14 +106,17 @@ func (s *Seen) request(ctx context.Context, in *payload.Inputs) (job.Request, er
 	}, nil
 }
 
-// running is a Job that was seen running, and the version of its result, which had nothing to take over.
-type running struct{ job, result string }
+// running is a Job that was seen running, the version of its result, which had nothing to take over, and what it was made for.
+type running struct{ job, result, of string }
+
+// asks tells apart what a Job is made for, without reading it: whoever mends the image waits for no Job of the former one.
+func (s *Seen) asks() string { return fmt.Sprintf("%d %s", s.look.Plane.Generation, s.frozen()) }
 
 // stillRuns says that the installer that was seen running goes on and has stored nothing since. Until it ends nothing is read of what its
 // end asks for. What is remembered of it and is lost is looked for once more.
 func (s *Seen) stillRuns(ctx context.Context) (bool, error) {
 	last := s.memory.running
-	if s.engine() != v1alpha1.InstallerJob || last.job == "" {
+	if s.engine() != v1alpha1.InstallerJob || last.job == "" || last.of != s.asks() {
 		return false, nil
 	}
 	result := metadata()
@@ -146,7 +149,7 @@ func (s *Seen) run(ctx context.Context, request job.Request, result *corev1.Secr
 	state, why := job.StateOf(is.Status.Conditions)
 	switch {
 	case state == job.Running:
-		s.memory.running = running{job: request.JobName(), result: version(result)}
+		s.memory.running = running{job: request.JobName(), result: version(result), of: s.asks()}
 		return machine.Result{LookAgain: whileRunning}, nil
 	case is.Annotations[v1alpha1.RetryAnnotation] != s.facts.Object.Retry:
 		return machine.Result{Did: "has the installer tried again", LookAgain: whileRunning}, s.discard(ctx, is, metav1.DeletePropagationForeground)

@@ -143,6 +143,20 @@ func TestInstallerJob_that_runs_is_looked_at_alone_and_what_it_has_stored_is_tak
 	}
 }
 
+func TestInstallerJob_of_an_image_that_was_mended_is_not_waited_for(t *testing.T) {
+	b, name := started(t)
+	if _, err := b.generate(); err != nil {
+		t.Fatal(err)
+	}
+	edit(b, asked(), "a", func(p *v1alpha1.OpenShiftControlPlane) {
+		p.Spec.Ignition.InstallerImage, p.Generation = "registry.example.com/installer@sha256:"+strings.Repeat("2", 64), 2
+	})
+	b.writes = nil
+	if _, err := b.generate(); err != nil || len(b.writes) == 0 || slices.Contains(b.writes, "create "+name) {
+		t.Errorf("it wrote %v (%v)", b.writes, err)
+	}
+}
+
 func TestInstallerJob_that_has_ended_or_gone_is_looked_at_as_a_whole(t *testing.T) {
 	for name, change := range map[string]func(*bench){
 		"ended": func(b *bench) { b.ended(batchv1.JobFailed, nil) },

@@ -165,14 +165,14 @@ func why(one *clusterv1.Machine, condition string) string {
 }
 
 // waits is what the config of a Machine waits for, in brackets: without it nobody starts the machine, such as while an upload is waited
-// for. It is empty where the config is ready, or says nothing.
+// for. It is empty for nothing.
 func (s *Seen) waits(one *clusterv1.Machine) string {
 	config := s.configs[one.Name]
-	if config == nil || config.Status.Waits == "" || config.Status.Initialization.DataSecretCreated != nil && *config.Status.Initialization.DataSecretCreated {
+	if config == nil || phases.ConfigWaits(config) == "" {
 		return ""
 	}
 	const most = 300
-	return fmt.Sprintf(" (OpenShiftConfig %s, %s: %s)", config.Name, config.Status.State, brief(config.Status.Waits, most))
+	return fmt.Sprintf(" (OpenShiftConfig %s, %s: %s)", config.Name, config.Status.State, brief(phases.ConfigWaits(config), most))
 }
 
 // brief is a text on one line, of so many characters at most.

@@ -63,14 +63,18 @@ func (w *World) AddHosted(name string, machines int) machine.Key {
 	namespace := phases.ControlPlaneNamespace("clusters", name)
 	w.put(phases.Namespaces, map[string]any{"metadata": map[string]any{"name": namespace}})
 	for _, component := range phases.Components {
+		env := []any{map[string]any{"name": "A", "value": "b"}}
+		if component.Waits { // it speaks to the hosted cluster, too
+			env = append([]any{map[string]any{"name": "KUBECONFIG", "value": "/hosted/kubeconfig"}}, env...)
+		}
 		w.put(phases.Deployments, map[string]any{
 			"metadata": map[string]any{"namespace": namespace, "name": component.Name},
 			"spec": map[string]any{
 				"replicas": int64(1), "selector": map[string]any{"matchLabels": map[string]any{"app": component.Name}},
 				"template": map[string]any{
 					"metadata": map[string]any{"labels": map[string]any{"app": component.Name}},
-					"spec": map[string]any{"serviceAccountName": component.Name, "containers": []any{map[string]any{
-						"name": "main", "image": "registry.example/" + component.Name, "env": []any{map[string]any{"name": "A", "value": "b"}},
+					"spec": map[string]any{"serviceAccountName": component.Name, "initContainers": []any{map[string]any{"name": "first"}}, "containers": []any{map[string]any{
+						"name": "main", "image": "registry.example/" + component.Name, "env": env,
 					}}},
 				},
 			},

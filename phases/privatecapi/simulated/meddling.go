@@ -19,6 +19,19 @@ func (w *World) Unequip(key machine.Key, component string) {
 	w.edit(phases.Deployments, o, false)
 }
 
+// Outdate has the proxy of a component be one that asks for no token.
+func (w *World) Outdate(key machine.Key, component string) {
+	o := w.server.objects[refOf(phases.Deployments, w.namespaceOf(key), component)].DeepCopy()
+	inits, _, _ := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "initContainers")
+	for i := range inits {
+		if one, _ := inits[i].(map[string]any); one["name"] == "kube-apiserver-proxy" {
+			one["args"] = []any{"capi-proxy"}
+		}
+	}
+	set(o, inits, "spec", "template", "spec", "initContainers")
+	w.edit(phases.Deployments, o, false)
+}
+
 // SetFence has somebody put a fence on the namespace of a hosted cluster, in the name of no move.
 func (w *World) SetFence(key machine.Key, fence guards.Fence) {
 	o := w.server.objects[refOf(phases.Namespaces, "", w.namespaceOf(key))].DeepCopy()
@@ -38,7 +51,7 @@ func (w *World) IsBound(key machine.Key) bool {
 	return slices.Contains(w.object(key).GetFinalizers(), guards.Finalizer)
 }
 
-// Mark has somebody put an annotation on a Deployment, or on an object of the standard side.
+// Mark has somebody put an annotation on a Deployment, or on an object of the standard side, or take it off if the value is empty.
 func (w *World) Mark(key machine.Key, resource, name, annotation, value string) {
 	k := phases.Deployments
 	if resource != k.Resource {
@@ -49,9 +62,36 @@ func (w *World) Mark(key machine.Key, resource, name, annotation, value string) 
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[annotation] = value
+	if annotations[annotation] = value; value == "" {
+		delete(annotations, annotation)
+	}
 	o.SetAnnotations(annotations)
 	w.edit(k, o, false)
+}
+
+// Retemplate has the operator of a component give its Pods another variable.
+func (w *World) Retemplate(key machine.Key, component, name string) {
+	o := w.server.objects[refOf(phases.Deployments, w.namespaceOf(key), component)].DeepCopy()
+	containers, _, _ := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
+	first, _ := containers[0].(map[string]any)
+	env, _ := first["env"].([]any)
+	first["env"] = append([]any{map[string]any{"name": name, "value": "new"}}, env...)
+	set(o, containers, "spec", "template", "spec", "containers")
+	w.edit(phases.Deployments, o, false)
+}
+
+// Env are the names of the variables of a component.
+func (w *World) Env(key machine.Key, component string) (names []string) {
+	o := w.server.objects[refOf(phases.Deployments, w.namespaceOf(key), component)]
+	containers, _, _ := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
+	first, _ := containers[0].(map[string]any)
+	env, _ := first["env"].([]any)
+	for _, item := range env {
+		one, _ := item.(map[string]any)
+		name, _ := one["name"].(string)
+		names = append(names, name)
+	}
+	return names
 }
 
 // RefuseOf has the API server refuse the machine's writes of a verb to one object, for good.

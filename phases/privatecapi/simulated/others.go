@@ -27,6 +27,20 @@ func (w *World) AddSecret(key machine.Key, name, machine string) {
 	}})
 }
 
+// AddBox adds what belongs to a Machine of the private side alone, and is of another party.
+func (w *World) AddBox(key machine.Key, name, machine string) {
+	of := w.server.objects[refOf(kind("machines", phases.Private), w.namespaceOf(key), machine)]
+	w.put(boxes, map[string]any{"metadata": map[string]any{
+		"namespace": w.namespaceOf(key), "name": name, "ownerReferences": []any{owner(of, true)},
+	}})
+}
+
+// BoxIsOwned says whether that is there, and has the Machine of the standard side as its only owner.
+func (w *World) BoxIsOwned(key machine.Key, name, machine string) bool {
+	o, of := w.server.objects[refOf(boxes, w.namespaceOf(key), name)], w.server.objects[refOf(kind("machines", phases.Standard), w.namespaceOf(key), machine)]
+	return o != nil && of != nil && len(o.GetOwnerReferences()) == 1 && o.GetOwnerReferences()[0].UID == of.GetUID()
+}
+
 // SecretIsOwned says whether a Secret has the Machine of a side as its controller, and no other owner.
 func (w *World) SecretIsOwned(key machine.Key, name, machine string, side phases.Side) bool {
 	o, of := w.server.objects[refOf(secrets, w.namespaceOf(key), name)], w.server.objects[refOf(kind("machines", side), w.namespaceOf(key), machine)]

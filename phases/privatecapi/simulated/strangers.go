@@ -98,6 +98,14 @@ func (w *World) WriteLate(key machine.Key, instanceType string) {
 	w.server.store(at, o)
 }
 
+// WriteStatusLate changes the status of the Cluster on the private side in the same way.
+func (w *World) WriteStatusLate(key machine.Key) {
+	at := refOf(kind("clusters", phases.Private), w.namespaceOf(key), w.object(key).GetName())
+	o := w.server.objects[at].DeepCopy()
+	set(o, "Late", "status", "phase")
+	w.server.store(at, o)
+}
+
 // Unpolice has somebody take away the policies of the fence, or put them back.
 func (w *World) Unpolice(gone bool) { w.server.unpoliced = gone }
 

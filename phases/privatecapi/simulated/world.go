@@ -132,6 +132,17 @@ func (w *World) Bear(key machine.Key, name string) {
 	w.server.store(at, fenced.DeepCopy())
 }
 
+// BearPool is Bear of a pool, of which there is none.
+func (w *World) BearPool(key machine.Key, name string) {
+	at := refOf(phases.Namespaces, "", w.namespaceOf(key))
+	fenced := w.server.objects[at]
+	open := fenced.DeepCopy()
+	open.SetLabels(nil)
+	w.server.store(at, open)
+	w.put(kind("awsmachinepools", phases.Standard), map[string]any{"metadata": map[string]any{"namespace": at.name, "name": name}})
+	w.server.store(at, fenced.DeepCopy())
+}
+
 // Vanish takes the objects of a resource away on the private side, as the deletion of its CRD does.
 func (w *World) Vanish(resource string) {
 	for _, at := range w.server.sorted() {

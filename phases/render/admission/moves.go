@@ -31,6 +31,7 @@ const (
 	priorReplicas     = "capstan.openshift.io/prior-replicas"
 	priorTemplate     = "capstan.openshift.io/prior-template"
 	proxyContainer    = "kube-apiserver-proxy"
+	formerKubeconfig  = "capstan.openshift.io/proxy-kubeconfig"
 )
 
 // hostedMarks are the annotations of a HostedCluster that a move writes.
@@ -135,7 +136,11 @@ func equipping() string {
 		return was + containers + ".exists(o, o.name == c.name && o.?securityContext == c.?securityContext)"
 	}
 	template := []string{
-		"object.spec.template.?metadata == oldObject.spec.template.?metadata",
+		// What a proxy once had there is taken off, and nothing else changes.
+		"object.spec.template.?metadata.orValue({}).all(f, f == 'annotations' || object.spec.template.metadata[f] == oldObject.spec.template.?metadata[?f].orValue(null))",
+		"oldObject.spec.template.?metadata.orValue({}).all(f, f == 'annotations' || f in object.spec.template.?metadata.orValue({}))",
+		"!('" + formerKubeconfig + "' in object.spec.template.?metadata.?annotations.orValue({}))",
+		sameKeysBut(".spec.template.?metadata.?annotations", formerKubeconfig),
 		sameBut(".spec.template.spec", "containers", "initContainers", "volumes"),
 		spec + ".containers.all(c, " + counterpart(".containers") + ")",
 		spec + ".?volumes.orValue([]).all(v, v in " + was + ".?volumes.orValue([]) || v.name == '" + proxyContainer + "' && has(v.emptyDir))",
@@ -153,11 +158,15 @@ func equipping() string {
 		}, " &&\n  ")
 }
 
-// rewiring says that nothing changes of an object behind the fence but which objects of Cluster API own it.
+// rewiring says that nothing changes of an object behind the fence but which objects of Cluster API own it, and that one which is named
+// anew is the counterpart of one that has owned it: what nobody owned would be garbage with a new owner that is not there.
 func rewiring() string {
+	const ofMoved = "r.apiVersion.split('/')[0] in "
+	owners := func(of string) string { return of + ".metadata.?ownerReferences.orValue([])" }
 	return "variables.fence != '' && variables.subresource == '' && request.operation == 'UPDATE' &&\n  " + strings.Join([]string{
 		sameBut("", "metadata"), sameFields("labels", "annotations", "finalizers"),
-		bothSay("$o.metadata.?ownerReferences.orValue([]).filter(r, !(r.apiVersion.split('/')[0] in " + movedGroups() + "))"),
+		bothSay(owners("$o") + ".filter(r, !(" + ofMoved + movedGroups() + "))"),
+		owners("object") + ".all(n, " + owners("oldObject") + ".exists(r, r == n || r.kind == n.kind && r.name == n.name && " + ofMoved + movedGroups() + "))",
 	}, " &&\n  ")
 }
 

@@ -40,10 +40,11 @@ func (i Installation) status() bound {
 	}
 }
 
-// bookkeeping guards inventories, flight recorder and records: the operator deletes what an inventory lists.
+// bookkeeping guards inventories, flight recorder, records and journals: the operator deletes what an inventory lists, and gives components
+// of hosted clusters back what a journal knows.
 func (i Installation) bookkeeping() bound {
 	return i.configMaps("capstan-bookkeeping", "Lets only Capstan write the ConfigMaps in which it keeps what it applied and did.",
-		fmt.Sprintf("%s ||\n[object, oldObject].exists(o, o != null && '%s' in o.metadata.?labels.orValue({}))", books("variables.it"), policy.InventoryLabel),
+		fmt.Sprintf("%s || variables.it.metadata.name.startsWith('%s') ||\n[object, oldObject].exists(o, o != null && '%s' in o.metadata.?labels.orValue({}))", books("variables.it"), moveRecords, policy.InventoryLabel),
 		fmt.Sprintf("request.userInfo.username == '%s'", i.operator()), "Capstan alone")
 }
 

@@ -1,0 +1,98 @@
+package privatecapi
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	// kubeconfigVariable is where client-go looks for the file that leads to an API server.
+	kubeconfigVariable = "KUBECONFIG"
+	// keptAs ends the name that a variable of a container's own has while the proxy takes its place. It stays where it stood, so that what
+	// refers to others goes on to, and comes back though everything else that is noted of a move is lost.
+	keptAs = "_WITHOUT_PROXY"
+)
+
+// point has a container look for what the proxy writes.
+func point(container map[string]any) {
+	take(container, kubeconfigVariable, KubeconfigPath)
+	mounts, _ := container["volumeMounts"].([]any)
+	container["volumeMounts"] = append(slices.Clip(mounts), map[string]any{"name": kubeconfigVolume, "mountPath": kubeconfigFolder, "readOnly": true})
+}
+
+// looks says that a container looks for what the proxy writes, and isPointed that it finds it, too.
+func looks(container map[string]any) bool {
+	return itemOf(container, "env", kubeconfigVariable)["value"] == KubeconfigPath
+}
+
+func isPointed(container map[string]any) bool {
+	return looks(container) && itemOf(container, "volumeMounts", kubeconfigVolume) != nil
+}
+
+// take has a variable of a container be what the proxy needs, and keeps one of the container's own under another name.
+func take(container map[string]any, name, value string) {
+	env, _ := container["env"].([]any)
+	env = slices.Clone(env)
+	for i := range env {
+		if one, _ := env[i].(map[string]any); one["name"] == name {
+			env[i] = renamedTo(one, name+keptAs)
+		}
+	}
+	container["env"] = append(env, map[string]any{"name": name, "value": value})
+}
+
+// givenBack is an environment without what the proxy takes, and with what is kept of the container's own.
+func givenBack(env []any) []any {
+	env = slices.DeleteFunc(slices.Clone(env), isTaken)
+	for i := range env {
+		one, _ := env[i].(map[string]any)
+		name, _ := one["name"].(string)
+		if own, kept := strings.CutSuffix(name, keptAs); kept && (own == kubeconfigVariable || own == equippedBy) {
+			env[i] = renamedTo(one, own)
+		}
+	}
+	return env
+}
+
+// isTaken says that a variable is one that the proxy has taken.
+func isTaken(item any) bool {
+	one, _ := item.(map[string]any)
+	return one["name"] == kubeconfigVariable && one["value"] == KubeconfigPath || one["name"] == equippedBy && one["value"] == "true"
+}
+
+func renamedTo(item map[string]any, name string) map[string]any {
+	out, _ := cloned(item).(map[string]any)
+	out["name"] = name
+	return out
+}
+
+// containersOf are the containers of a list of a Pod's.
+func containersOf(spec map[string]any, list string) []map[string]any {
+	items, _ := spec[list].([]any)
+	var all []map[string]any
+	for i := range items {
+		if container, is := items[i].(map[string]any); is {
+			all = append(all, container)
+		}
+	}
+	return all
+}
+
+// itemOf is the last item of a list that has a name, which counts where there are several; nil for none.
+func itemOf(in map[string]any, list, name string) map[string]any {
+	items, _ := in[list].([]any)
+	for i := range slices.Backward(items) {
+		if one, _ := items[i].(map[string]any); one["name"] == name {
+			return one
+		}
+	}
+	return nil
+}
+
+// without are the items of a list that do not have a name.
+func without(list []any, name string) []any {
+	return slices.DeleteFunc(slices.Clone(list), func(item any) bool {
+		one, _ := item.(map[string]any)
+		return one["name"] == name
+	})
+}
