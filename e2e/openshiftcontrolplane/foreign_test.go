@@ -65,8 +65,9 @@ func triesAgain(ctx context.Context, asked *capiworld.Asked) {
 	(&trial{Asked: asked}).steered(ctx, func(provider *capiworld.Manager) {
 		by := time.Duration(0)
 		eventually(ctx, "another try", func(ctx context.Context) error {
-			if standsAt(ctx, asked.Key, "Failed") != nil {
-				return nil
+			standing, err := world.Standing(ctx, asked.Key)
+			if err != nil || standing.State != "Failed" {
+				return err
 			}
 			by += time.Minute
 			return errors.Join(errors.New("it has failed, and waits"), provider.SetClock(by))
