@@ -70,7 +70,7 @@ var which = map[string]string{
 }
 
 func inState(kind, state string) string {
-	return fmt.Sprintf(`kubectl get %s -A -o jsonpath='{range .items[?(@.status.state=="%s")]}{.metadata.namespace}/{.metadata.name}: {.status.waits}{"\n"}{end}'`, kind, state)
+	return fmt.Sprintf(`kubectl get %s -A -o jsonpath='{range .items[?(@.status.state==%q)]}{.metadata.namespace}/{.metadata.name}: {.status.waits}{"\n"}{end}'`, kind, state)
 }
 
 func TestTheAlerts_tell_which_objects_they_are_about_as_the_first_command_of_their_pages_does(t *testing.T) {
