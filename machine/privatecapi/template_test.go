@@ -42,27 +42,27 @@ func TestMigration_makes_nothing_a_component_that_is_not_the_template_it_had(t *
 
 // They may write the annotation that says how many replicas it had, too, or take it off.
 func TestMigration_gives_a_component_the_replicas_that_it_had_whatever_its_annotation_says(t *testing.T) {
-	for _, at := range []machine.State{guards.Snapshotting, guards.Observing} {
-		for _, says := range []string{"0", "1000", ""} {
-			for _, component := range []string{"cluster-api", "cluster-autoscaler"} {
-				for _, end := range []machine.State{guards.Private, guards.Failed} {
-					t.Run(string(at)+" "+says+" "+component+" "+string(end), func(t *testing.T) {
-						p, key := waits(t)
-						p.begin(key)
-						p.until(string(at), 5*time.Minute, p.reaches(key, at))
-						p.Mark(key, phases.Deployments.Resource, component, phases.PriorReplicas, says)
-						if end == guards.Failed {
-							p.until("observing", 15*time.Minute, p.reaches(key, guards.Observing))
-							p.Fail("a-0")
-						}
-						p.until("unlocking", 30*time.Minute, p.reaches(key, guards.Unlocking)) // from then on its operator looks after it again
-						if n := p.Replicas(key, component); n != int64(1) {
-							t.Errorf("it has %v replicas", n)
-						}
-						p.until("over", 30*time.Minute, p.rests(key, end))
-					})
+	for _, says := range []string{"0", "1000", ""} {
+		for at, end := range map[machine.State]machine.State{guards.Snapshotting: guards.Failed, guards.Observing: guards.Private} {
+			t.Run(string(at)+" "+says, func(t *testing.T) {
+				p, key := waits(t)
+				p.begin(key)
+				p.until(string(at), 5*time.Minute, p.reaches(key, at))
+				for _, component := range []string{"cluster-api", "cluster-autoscaler"} {
+					p.Mark(key, phases.Deployments.Resource, component, phases.PriorReplicas, says)
 				}
-			}
+				if end == guards.Failed {
+					p.until("observing", 15*time.Minute, p.reaches(key, guards.Observing))
+					p.Fail("a-0")
+				}
+				p.until("unlocking", 30*time.Minute, p.reaches(key, guards.Unlocking)) // from then on its operator looks after it again
+				for _, component := range []string{"cluster-api", "cluster-autoscaler"} {
+					if n := p.Replicas(key, component); n != int64(1) {
+						t.Errorf("%s has %v replicas", component, n)
+					}
+				}
+				p.until("over", 30*time.Minute, p.rests(key, end))
+			})
 		}
 	}
 }

@@ -21,7 +21,8 @@ func template() map[string]any {
 func hosting() map[string]any {
 	own := func(name string) map[string]any {
 		return map[string]any{"name": name, "env": []any{
-			map[string]any{"name": "KUBECONFIG", "value": "/hosted/" + name}, map[string]any{"name": "PRIVATE_CAPI_TYPES", "value": "false"},
+			map[string]any{"name": "KUBECONFIG", "value": "/hosted/" + name},
+			map[string]any{"name": "PRIVATE_CAPI_TYPES", "value": "false"},
 			map[string]any{"name": "SHOWN", "value": "$(KUBECONFIG)"},
 		}}
 	}

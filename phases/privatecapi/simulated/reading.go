@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -33,7 +33,7 @@ func (s *server) Get(_ context.Context, k phases.Kind, namespace, name string) (
 	if s.down {
 		return nil, s.unavailable()
 	}
-	if wrong := path.IsValidPathSegmentName(name); name == "" || len(wrong) > 0 {
+	if wrong := content.IsPathSegmentName(name); name == "" || len(wrong) > 0 {
 		return nil, fmt.Errorf("invalid resource name %q: %v", name, wrong) // no API server is asked
 	}
 	if k.Resource == phases.HostedClusters.Resource {
