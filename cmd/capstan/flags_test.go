@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-//go:generate go test -vet=off . -run TestTheFlagsOfAllServersAreOnTheirPage -update
+//go:generate go test . -run TestTheFlagsOfAllServersAreOnTheirPage -update
 
 var update = flag.Bool("update", false, "write docs/flags.md")
 
@@ -22,8 +22,8 @@ const flagsIntro = `<!-- Written by cmd/capstan/flags_test.go from the commands'
 # Flags of the operator, the checker and the proxy
 
 Those of the commands that people call are in [cli.md](cli.md). What [deploy](../deploy) and [a release](payload.md) bring sets a
-few of these; a cluster needs none of the others. Two servers are binaries of their own, whose help tells
-their flags: capi-shim, and capstan-provider manager.
+few of these; a cluster needs none of the others. Two servers are binaries of their own, whose help
+tells their flags: capi-shim, and capstan-provider manager.
 `
 
 func TestTheFlagsOfAllServersAreOnTheirPage(t *testing.T) {

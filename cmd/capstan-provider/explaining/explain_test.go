@@ -50,7 +50,7 @@ func TestExplain_has_a_next_step_for_every_state_of_the_table(t *testing.T) {
 			t.Errorf("%s: next is %q", state.Name, said)
 		}
 		// Other groups have machines and clusters, too, and kubectl takes the first group by name.
-		if bare := regexp.MustCompile(`kubectl [^`+"`"+`]*[ ,](machines?|clusters?)[ ,]`).FindString(said); bare != "" {
+		if bare := regexp.MustCompile(`kubectl [^` + "`" + `]*[ ,](machines?|clusters?)[ ,]`).FindString(said); bare != "" {
 			t.Errorf("%s: %q may be about another kind", state.Name, bare)
 		}
 		for _, page := range regexp.MustCompile(`docs/[\w/]+\.md`).FindAllString(said, -1) {
