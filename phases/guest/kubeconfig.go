@@ -33,6 +33,8 @@ type kubeconfig struct {
 	// certificate is what it says who it is by, nil for none; authorities are those that it trusts, in PEM.
 	certificate *x509.Certificate
 	authorities []byte
+	// insecure says that it takes anybody for the guest.
+	insecure bool
 	// wrong says why it cannot be used, empty for nothing.
 	wrong string
 }
@@ -91,7 +93,7 @@ func kubeconfigOf(stored *corev1.Secret, controlPlane types.UID, within *bounds)
 		found.wrong = fmt.Sprintf("key %s: %v", secret.KubeconfigDataName, err)
 		return found, nil
 	}
-	found.server, found.certificate, found.authorities = l.server.String(), l.certificate, l.authorities
+	found.server, found.certificate, found.authorities, found.insecure = l.server.String(), l.certificate, l.authorities, l.insecure
 	if l.certificate != nil {
 		found.notAfter = l.certificate.NotAfter
 	}
@@ -125,7 +127,7 @@ func (s *Seen) seeKubeconfig(ctx context.Context) error {
 		return err
 	}
 	wrong := found.wrong
-	if there && !found.ours && s.sight.other {
+	if there && s.sight.other {
 		wrong = s.sight.problem + "; put the kubeconfig of this one there, or delete the Secret"
 	}
 	s.facts.Kubeconfig = guards.Kubeconfig{Known: true, There: there && wrong == "", Problem: wrong, NotAfter: found.notAfter, External: there && !found.ours}
@@ -145,7 +147,7 @@ func (s *Seen) KeepKubeconfig(ctx context.Context) (did string, err error) {
 		return "", err
 	}
 	isDue := !there || s.isDue(found)
-	if !isDue && !s.sight.refused {
+	if !isDue && !s.sight.refused && !s.sight.other {
 		return "", nil
 	}
 	by, err := s.authority(ctx)
@@ -155,7 +157,7 @@ func (s *Seen) KeepKubeconfig(ctx context.Context) (did string, err error) {
 	name := kubeconfigKey(key).Name
 	issued, isLost := there && by.hasIssued(found), s.isLost(found)
 	switch {
-	case !isDue && (issued || !isLost): // what the guest refuses is none of its making, or a passing fault
+	case !isDue && (issued || !isLost): // what the guest refuses is none of its making, or a passing fault; or it was just made anew
 		return "", nil
 	case there && !issued && !isLost:
 		return "", fmt.Errorf("renewing Secret %s: Secret %s is another authority than the one that the guest trusts; put that one back", name, by.name)
@@ -174,10 +176,10 @@ func (s *Seen) KeepKubeconfig(ctx context.Context) (did string, err error) {
 	return "stored Secret " + name, nil
 }
 
-// isLost says that a kubeconfig leads nowhere any more: it cannot be used, has ended, or the guest has refused it for as long as it has
-// been silent.
+// isLost says that a kubeconfig does not lead to the guest any more: it cannot be used, has ended, leads to another cluster, or the guest has
+// refused it for as long as it has been silent.
 func (s *Seen) isLost(found kubeconfig) bool {
-	return found.wrong != "" || found.server != s.server() || found.notAfter.Before(s.p.now()) || s.sight.refused && s.sight.silent
+	return found.wrong != "" || found.server != s.server() || found.notAfter.Before(s.p.now()) || s.sight.other || s.sight.refused && s.sight.silent
 }
 
 // isDue says that a kubeconfig of ours has to be made anew, whatever the guest says of it.

@@ -41,6 +41,8 @@ type line struct {
 	// certificate is that of the kubeconfig, nil for one without; authorities are those that the guest is trusted by, in PEM.
 	certificate *x509.Certificate
 	authorities []byte
+	// insecure says that it takes anybody for the guest.
+	insecure bool
 	// bounds are those of all guests together.
 	bounds *bounds
 }
@@ -81,7 +83,7 @@ func dial(data []byte, within *bounds) (*line, error) {
 	if err != nil {
 		return nil, errors.New("its user cannot be used; give it certificates or a token as data")
 	}
-	made := &line{bounds: within, server: server, transport: transport, authorities: config.CAData, http: &http.Client{
+	made := &line{bounds: within, server: server, transport: transport, authorities: config.CAData, insecure: config.Insecure, http: &http.Client{
 		Transport: wrapped, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if len(config.CertData) > 0 {

@@ -49,6 +49,9 @@ func (p *Poller) look(ctx context.Context, g *guest, want wanted) sight {
 	if err := s.askVersions(ctx, l); err != nil {
 		return s.broken(err).of(want.clusterID)
 	}
+	if s.external, err = p.isExternal(ctx, g, by, s.clusterID, want); err != nil {
+		return sight{problem: err.Error()}
+	}
 	if s = s.of(want.clusterID); !s.api {
 		return s
 	}

@@ -9,7 +9,10 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/cluster-api/util/secret"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -97,6 +100,71 @@ func TestGuest_of_our_own_kubeconfig_may_call_itself_what_it_likes(t *testing.T)
 	w := connected(t)
 	w.guest.set(releasePath, is(configv1.ClusterVersion{Spec: configv1.ClusterVersionSpec{ClusterID: others}}))
 	if facts := w.ask(making(own)); !facts.Guest.API || !facts.Guest.Known {
+		t.Errorf("it is %+v", facts.Guest)
+	}
+}
+
+// blind is a guest of ours by whose kubeconfig anybody would do: who may write the Secret has left whose it is, and has changed what it says.
+func blind(t *testing.T, id string) *world {
+	t.Helper()
+	w := connected(t)
+	s := w.kubeconfig()
+	config, err := clientcmd.Load(s.Data[secret.KubeconfigDataName])
+	must(t, err)
+	for _, one := range config.Clusters {
+		one.InsecureSkipTLSVerify, one.CertificateAuthorityData = true, nil
+	}
+	s.Data[secret.KubeconfigDataName], err = clientcmd.Write(*config)
+	must(t, err)
+	must(t, w.plane.Update(t.Context(), s))
+	if id != "" {
+		w.guest.set(releasePath, is(configv1.ClusterVersion{Spec: configv1.ClusterVersionSpec{ClusterID: configv1.ClusterID(id)}}))
+	}
+	return w
+}
+
+func TestGuest_of_our_own_kubeconfig_that_somebody_has_altered_counts_by_its_ID_only(t *testing.T) {
+	for name, of := range map[string]struct {
+		guest     string
+		over, key bool
+		counts    bool
+	}{
+		"the one that was made":                                   {guest: own, key: true, counts: true},
+		"another one":                                             {guest: others, key: true},
+		"another one, once all is installed":                      {guest: others, key: true, over: true},
+		"one that does not say":                                   {key: true},
+		"one that does not say, once all is installed":            {key: true, over: true, counts: true},
+		"one that does not say, of an authority that is not here": {counts: true},
+		"another one, of an authority that is not here":           {guest: others},
+	} {
+		w := blind(t, of.guest)
+		if !of.key {
+			must(t, w.plane.Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "c-ca"}}))
+		}
+		state := func(f *guards.Facts) { f.Marks.Finished = of.over }
+		if facts := w.ask(making(own), state); facts.Guest.API != of.counts {
+			t.Errorf("%s: %+v", name, facts.Guest)
+		}
+		w.read = nil
+		if w.ask(making(own), state); len(w.read) > 0 {
+			t.Errorf("%s: each look reads %v", name, w.read)
+		}
+	}
+}
+
+func TestKeepKubeconfig_that_leads_to_another_cluster_is_made_anew_once(t *testing.T) {
+	w := blind(t, others)
+	w.ask(making(own))
+	seen, _ := w.see(making(own))
+	if did, err := seen.KeepKubeconfig(t.Context()); did != "stored Secret c-kubeconfig" || err != nil {
+		t.Fatalf("it did %q (%v)", did, err)
+	}
+	seen, _ = w.see(making(own))
+	if did, err := seen.KeepKubeconfig(t.Context()); did != "" || err != nil {
+		t.Errorf("before the guest is asked by it, it did %q (%v)", did, err)
+	}
+	w.guest.set(releasePath, is(configv1.ClusterVersion{Spec: configv1.ClusterVersionSpec{ClusterID: own}}))
+	if facts := w.ask(making(own)); !facts.Guest.API {
 		t.Errorf("it is %+v", facts.Guest)
 	}
 }

@@ -100,6 +100,7 @@ type guest struct {
 	// kubeconfig is what is known of its Secret, and line how it is spoken to by that, nil for not at all.
 	kubeconfig kubeconfig
 	line       *line
+	vouched    vouched
 }
 
 // wanted is what a pass wants to know.

@@ -19,7 +19,7 @@ type sight struct {
 	problem string
 	// refused says that the credentials are why.
 	refused bool
-	// external says that it was asked by a kubeconfig of somebody else's, clusterID what the guest says which cluster it is, empty while it
+	// external says that it was asked by a kubeconfig of somebody else's, or by one that trusts another authority, clusterID what the guest says which cluster it is, empty while it
 	// does not. other says that it is another cluster than the one that was made.
 	external  bool
 	clusterID string
@@ -35,15 +35,14 @@ type sight struct {
 	etcd       Etcd
 }
 
-// of is the sight as far as it is of the cluster whose payload has an ID, empty for one that is not known. Somebody else's kubeconfig may
-// lead to another cluster, whose word must not count, least of all for good. One of ours leads only to a guest that our authority vouches
-// for, whatever its administrator has it call itself.
+// of is the sight as far as it is of the cluster whose payload has an ID, empty for one that is not known. A kubeconfig that is
+// external may lead to another cluster, whose word must not count, least of all for good.
 func (s sight) of(clusterID string) sight {
 	if !s.external || !s.api || clusterID == "" || clusterID == s.clusterID {
 		return s
 	}
 	to := sight{external: true, clusterID: s.clusterID, other: s.clusterID != "", silent: s.silent}
-	to.problem = cmp.Or(s.problem, "it does not say yet which cluster it is, and its kubeconfig is somebody else's: its ClusterVersion version has no spec.clusterID")
+	to.problem = cmp.Or(s.problem, "it does not say yet which cluster it is, and its kubeconfig is somebody else's or trusts another authority: its ClusterVersion version has no spec.clusterID")
 	if to.other {
 		to.problem = fmt.Sprintf("it is another cluster: its ID is %q, and that of the cluster that was made here %q", machine.Shorten(s.clusterID, idMost), clusterID)
 	}

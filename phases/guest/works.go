@@ -68,7 +68,11 @@ func (s *Seen) sendUpgrade(ctx context.Context, patch []byte) (sent bool, err er
 		return false, err
 	}
 	// The kubeconfig may be another one than the one by which it was seen.
-	if is := (sight{api: true, external: !by.ours, clusterID: string(now.Spec.ClusterID)}).of(s.clusterID); !is.api {
+	is := sight{api: true, clusterID: string(now.Spec.ClusterID)}
+	if is.external, err = s.p.isExternal(inTime, s.guest, by, is.clusterID, wanted{cluster: client.ObjectKeyFromObject(s.look.Cluster), clusterID: s.clusterID}); err != nil {
+		return false, err
+	}
+	if is = is.of(s.clusterID); !is.api {
 		return false, errors.New(is.problem)
 	}
 	return true, l.send(inTime, http.MethodPatch, releasePath, "", patch, nil)
