@@ -51,7 +51,7 @@ func movingMachines(ctx context.Context, b *bench) ([]sample, error) {
 		if err != nil {
 			return err
 		}
-		if err := s.operate("--private-capi-image=registry.example.com/capstan@sha256:1111111111111111111111111111111111111111111111111111111111111111", "--legacy-operator=hypershift/operator"); err != nil {
+		if err := s.operate(hostedworld.ProxyImage(), "--legacy-operator=hypershift/operator"); err != nil {
 			return err
 		}
 		moves, err := s.awaitMoves(ctx)

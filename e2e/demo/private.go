@@ -124,7 +124,7 @@ func (h *hosting) haveReady(ctx context.Context, hosted *hostedworld.Hosted, sid
 // operate starts an operator that moves HostedClusters.
 func (h *hosting) operate() (err error) {
 	h.operator, err = h.stage.StartOperator(harness.OperatorOptions{SteeredClock: true, Arguments: []string{
-		"--private-capi-image=registry.example.com/capstan@sha256:1111111111111111111111111111111111111111111111111111111111111111", hostedworld.OldOperator(),
+		hostedworld.ProxyImage(), hostedworld.OldOperator(),
 	}})
 	return err
 }

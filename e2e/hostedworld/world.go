@@ -65,6 +65,11 @@ func (w *World) Wait() { w.running.Wait() }
 // oldOperator is the Deployment of HyperShift's operator for standard types.
 var oldOperator = metav1.ObjectMeta{Namespace: "hypershift", Name: "operator"}
 
+// ProxyImage is the flag by which an operator has the image of the proxy. No kubelet pulls it.
+func ProxyImage() string {
+	return "--private-capi-image=registry.example.com/capstan@sha256:1111111111111111111111111111111111111111111111111111111111111111"
+}
+
 // OldOperator is the operator's flag that names the Deployment of HyperShift's old operator.
 func OldOperator() string {
 	return "--legacy-operator=" + oldOperator.Namespace + "/" + oldOperator.Name

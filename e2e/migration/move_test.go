@@ -23,6 +23,7 @@ import (
 	"github.com/capstan-capi/capstan/deploy/privatecapi"
 	"github.com/capstan-capi/capstan/e2e/cluster"
 	"github.com/capstan-capi/capstan/e2e/harness"
+	"github.com/capstan-capi/capstan/e2e/hostedworld"
 )
 
 const (
@@ -215,7 +216,7 @@ var _ = Describe("a hosted cluster", Ordered, func() {
 		metrics, err = env.NewMetrics(ctx)
 		Expect(err).NotTo(HaveOccurred())
 		operator, err = env.StartOperator(harness.OperatorOptions{Arguments: append(metrics.Arguments(),
-			"--private-capi-image=registry.example.com/capstan@sha256:1111111111111111111111111111111111111111111111111111111111111111", "--legacy-operator=hypershift/operator")})
+			hostedworld.ProxyImage(), "--legacy-operator=hypershift/operator")})
 		Expect(err).NotTo(HaveOccurred())
 
 		says(ctx, "Eligible", "paused")

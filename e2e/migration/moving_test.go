@@ -126,7 +126,7 @@ func (m *moving) operate() {
 	GinkgoHelper()
 	operator, err := env.StartOperator(harness.OperatorOptions{
 		SteeredClock: true, Through: m.between.URL(),
-		Arguments: append(m.metrics.Arguments(), "--private-capi-image=registry.example.com/capstan:1", hostedworld.OldOperator()),
+		Arguments: append(m.metrics.Arguments(), hostedworld.ProxyImage(), hostedworld.OldOperator()),
 	})
 	Expect(err).NotTo(HaveOccurred())
 	m.mu.Lock()
