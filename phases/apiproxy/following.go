@@ -120,6 +120,8 @@ func (f *follower) Write(b []byte) (int, error) {
 	if f.patience > 0 {
 		// A connection without deadlines is none of a client that could be slow: a test's.
 		_ = f.conn.SetWriteDeadline(time.Now().Add(f.patience))
+		// The end of the watch is written, too, however long after its last event.
+		defer func() { _ = f.conn.SetWriteDeadline(time.Time{}) }()
 	}
 	n, err := f.chunks.Write(b)
 	if err == nil {

@@ -126,6 +126,9 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	x.sent = time.Now()
 	response, err := p.upstream.through(x.streams()).RoundTrip(r)
 	if err != nil {
+		if errors.Is(context.Cause(r.Context()), errSilent) {
+			p.upstream.distrust()
+		}
 		return nil, err
 	}
 	// Trailers are not translated. They come into the response that was given, at the end of its body.

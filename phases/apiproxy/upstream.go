@@ -17,8 +17,10 @@ import (
 const (
 	// dialTimeout is how long capi-proxy waits for a connection to the API server.
 	dialTimeout = 5 * time.Second
-	// keepAlive is how often a connection to the API server is probed that says nothing.
-	keepAlive = 30 * time.Second
+	// keepAlive is after how long a connection to the API server is probed that says nothing.
+	keepAlive = 15 * time.Second
+	// keepAliveInterval is how often it is probed then. A server that answers none of three probes is gone, and an answer breaks that it has begun.
+	keepAliveInterval = 5 * time.Second
 	// documentIdle is how long a connection to the API server waits for the next document. API servers close it after 90 s, and
 	// must not do so when a request comes.
 	documentIdle = 30 * time.Second
@@ -134,15 +136,19 @@ func upgradeTransport(config *rest.Config) (proxy.UpgradeRequestRoundTripper, er
 	return proxy.NewUpgradeRequestRoundTripper(plain, identity), nil
 }
 
+// distrust has no other document come by a connection that waits for one: a server that has gone without a word has left them all.
+func (u *upstream) distrust() { utilnet.CloseIdleConnectionsFor(u.documents) }
+
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
-	return (&net.Dialer{Timeout: dialTimeout, KeepAlive: keepAlive}).DialContext(ctx, network, address)
+	probes := net.KeepAliveConfig{Enable: true, Idle: keepAlive, Interval: keepAliveInterval, Count: 3}
+	return (&net.Dialer{Timeout: dialTimeout, KeepAliveConfig: probes}).DialContext(ctx, network, address)
 }
 
 // dialForDocuments has the server wait where the client does.
 func dialForDocuments(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := dial(ctx, network, address)
 	if tcp, is := conn.(*net.TCPConn); is && err == nil {
-		err = tcp.SetReadBuffer(documentBuffer)
+		_ = tcp.SetReadBuffer(documentBuffer) // a kernel that does not take it has a bound of its own
 	}
 	return conn, err
 }

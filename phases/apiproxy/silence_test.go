@@ -1,0 +1,86 @@
+package apiproxy
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A server that has gone without a word has left every connection.
+func TestProxy_takes_no_connection_for_a_document_that_is_older_than_a_silence(t *testing.T) {
+	var mu sync.Mutex
+	var used []string
+	both := make(chan struct{})
+	proxy, shown := front(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		used = append(used, r.RemoteAddr)
+		number := len(used)
+		mu.Unlock()
+		switch number {
+		case 1:
+			<-both
+		case 2:
+			close(both)
+		case 3:
+			<-r.Context().Done()
+			return
+		}
+		answers("application/json", `{"kind":"MachineList","items":[]}`)(w, r)
+	})
+	proxy.silence = 200 * time.Millisecond
+	ask := func() int {
+		response, _, err := sent{http.MethodGet, machines, "", nil}.to(t, shown)
+		if err != nil {
+			t.Error(err)
+		}
+		return response.code
+	}
+	var together sync.WaitGroup
+	together.Go(func() { ask() })
+	together.Go(func() { ask() })
+	together.Wait()
+	if code := ask(); code != http.StatusGatewayTimeout {
+		t.Fatalf("the third is answered %d", code)
+	}
+	if code := ask(); code != http.StatusOK {
+		t.Errorf("the fourth is answered %d", code)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(used) != 4 || slices.Contains(used[:3], used[3]) {
+		t.Errorf("they came by %v", used)
+	}
+}
+
+// What a client may take for an event must not count from the last event to the end.
+func TestWatch_that_ends_long_after_its_last_event_ends_well(t *testing.T) {
+	last := make(chan struct{})
+	proxy, shown := front(t, func(w http.ResponseWriter, r *http.Request) {
+		answers("application/vnd.kubernetes.protobuf;stream=watch", "\x00\x00\x00\x00")(w, r)
+		w.(http.Flusher).Flush()
+		<-last
+	})
+	proxy.patience = 20 * time.Millisecond
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, shown.URL+machines+"?watch=true", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Accept", "application/vnd.kubernetes.protobuf;stream=watch")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	event := make([]byte, 4)
+	if _, err := io.ReadFull(response.Body, event); err != nil || strings.Trim(string(event), "\x00") != "" {
+		t.Fatalf("%q, %v", event, err)
+	}
+	time.AfterFunc(5*proxy.patience, func() { close(last) })
+	if rest, err := io.ReadAll(response.Body); err != nil || len(rest) > 0 {
+		t.Errorf("it ends with %q: %v", rest, err)
+	}
+}
