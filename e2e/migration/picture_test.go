@@ -20,7 +20,7 @@ import (
 
 // picture is what a move of a hosted cluster has to do with, in words, by kind and name: both sides, what belongs to them, the
 // components, the fence and the marks. plain is what the objects of both sides say without what a move notes on them, in standard text,
-// uids are those of the same and of what belongs to them, and calls what the cloud was asked for.
+// uids are those of the same and of what belongs to them, and calls what the cloud was asked for of it.
 type picture struct {
 	says, plain map[string]string
 	uids        map[string]types.UID
@@ -30,7 +30,8 @@ type picture struct {
 // take has a picture of a hosted cluster that is at rest.
 func (m *moving) take(ctx context.Context, h *hostedworld.Hosted) picture {
 	GinkgoHelper()
-	p := picture{says: map[string]string{}, plain: map[string]string{}, uids: map[string]types.UID{}, calls: m.Cloud.Calls()}
+	p := picture{says: map[string]string{}, plain: map[string]string{}, uids: map[string]types.UID{}}
+	p.calls = slices.DeleteFunc(m.Cloud.Calls(), func(c hostedworld.Call) bool { return !strings.HasPrefix(c.Machine, h.Namespace()+"/") })
 	for _, side := range []string{hostedworld.Standard, hostedworld.Private} {
 		all, err := h.Stored(ctx, side)
 		Expect(err).NotTo(HaveOccurred())
