@@ -50,13 +50,18 @@ func (s *Seen) authority(ctx context.Context) (*signer, error) {
 
 // hasIssued says that a kubeconfig trusts the authority, and that its certificate is of it.
 func (a *signer) hasIssued(k kubeconfig) bool {
-	if k.certificate == nil || k.certificate.CheckSignatureFrom(a.certificate) != nil {
+	if !a.hasSigned(k) {
 		return false
 	}
 	trusted := x509.NewCertPool()
 	trusted.AppendCertsFromPEM(k.authorities)
 	_, err := a.certificate.Verify(x509.VerifyOptions{Roots: trusted, CurrentTime: a.certificate.NotBefore, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
 	return err == nil
+}
+
+// hasSigned says that the certificate of a kubeconfig is of the authority, whomever it trusts.
+func (a *signer) hasSigned(k kubeconfig) bool {
+	return k.certificate != nil && k.certificate.CheckSignatureFrom(a.certificate) == nil
 }
 
 // kubeconfig makes one for a Cluster.

@@ -6,7 +6,8 @@
 // Every question has a bound. A guest that does not answer, refuses or lacks kinds is told as such, and moves nothing. What is
 // remembered of guests is asked for again if it is lost.
 //
-// By a kubeconfig of somebody else's a guest counts only if it is the cluster that was made, by its ID.
+// By a kubeconfig of somebody else's, or one that trusts another authority than the guest's, a guest counts only if it is the cluster that
+// was made, by its ID.
 //
 // It refuses to run what a kubeconfig names, to read a file for it, to follow a guest to another host, and to write a kubeconfig that
 // is somebody else's.

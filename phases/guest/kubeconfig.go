@@ -155,7 +155,7 @@ func (s *Seen) KeepKubeconfig(ctx context.Context) (did string, err error) {
 		return "", err
 	}
 	name := kubeconfigKey(key).Name
-	issued, isLost := there && by.hasIssued(found), s.isLost(found)
+	issued, isLost := there && by.hasIssued(found), s.isLost(found) || s.sight.other && by.hasSigned(found)
 	switch {
 	case !isDue && (issued || !isLost): // what the guest refuses is none of its making, or a passing fault; or it was just made anew
 		return "", nil
@@ -176,10 +176,10 @@ func (s *Seen) KeepKubeconfig(ctx context.Context) (did string, err error) {
 	return "stored Secret " + name, nil
 }
 
-// isLost says that a kubeconfig does not lead to the guest any more: it cannot be used, has ended, leads to another cluster, or the guest has
-// refused it for as long as it has been silent.
+// isLost says that a kubeconfig does not lead to the guest any more: it cannot be used, has ended, or the guest has refused it for as
+// long as it has been silent.
 func (s *Seen) isLost(found kubeconfig) bool {
-	return found.wrong != "" || found.server != s.server() || found.notAfter.Before(s.p.now()) || s.sight.other || s.sight.refused && s.sight.silent
+	return found.wrong != "" || found.server != s.server() || found.notAfter.Before(s.p.now()) || s.sight.refused && s.sight.silent
 }
 
 // isDue says that a kubeconfig of ours has to be made anew, whatever the guest says of it.

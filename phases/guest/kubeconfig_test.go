@@ -246,7 +246,7 @@ func TestKubeconfig_that_works_is_not_replaced_by_one_of_another_authority(t *te
 	if did != "" || err == nil || !strings.Contains(err.Error(), "Secret c-ca is another authority") || w.kubeconfig().ResourceVersion != before {
 		t.Errorf("it did %q (%v)", did, err)
 	}
-	if facts := w.ask(); !facts.Guest.API {
+	if facts := w.ask(finished); !facts.Guest.API {
 		t.Errorf("the guest is lost: %s", facts.Guest.APIProblem)
 	}
 	// Another process has not asked the guest yet, and one that is away has said nothing.

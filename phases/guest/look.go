@@ -46,11 +46,13 @@ func (p *Poller) look(ctx context.Context, g *guest, want wanted) sight {
 		return sight{problem: err.Error(), refused: isRefusal(err)}
 	}
 	s := sight{api: true, external: !by.ours}
-	if err := s.askVersions(ctx, l); err != nil {
-		return s.broken(err).of(want.clusterID)
-	}
+	unread := s.askVersions(ctx, l)
 	if s.external, err = p.isExternal(ctx, g, by, s.clusterID, want); err != nil {
 		return sight{problem: err.Error()}
+	}
+	s.unvouched = by.ours && s.external
+	if unread != nil {
+		return s.broken(unread).of(want.clusterID)
 	}
 	if s = s.of(want.clusterID); !s.api {
 		return s
@@ -71,7 +73,7 @@ func (p *Poller) look(ctx context.Context, g *guest, want wanted) sight {
 
 // broken is what is known where something could not be read though the API answers.
 func (s *sight) broken(err error) sight {
-	return sight{api: true, external: s.external, clusterID: s.clusterID, problem: err.Error()}
+	return sight{api: true, external: s.external, unvouched: s.unvouched, clusterID: s.clusterID, problem: err.Error()}
 }
 
 func (s *sight) askVersions(ctx context.Context, l *line) error {

@@ -125,10 +125,13 @@ func blind(t *testing.T, id string) *world {
 
 func TestGuest_of_our_own_kubeconfig_that_somebody_has_altered_counts_by_its_ID_only(t *testing.T) {
 	for name, of := range map[string]struct {
-		guest     string
-		over, key bool
-		counts    bool
+		guest      string
+		over, key  bool
+		unread, no bool // the release cannot be read; the payload has no ID
+		counts     bool
 	}{
+		"one that may not be asked":                               {guest: own, key: true, unread: true},
+		"one whose payload does not say":                          {guest: others, key: true, no: true},
 		"the one that was made":                                   {guest: own, key: true, counts: true},
 		"another one":                                             {guest: others, key: true},
 		"another one, once all is installed":                      {guest: others, key: true, over: true},
@@ -141,7 +144,15 @@ func TestGuest_of_our_own_kubeconfig_that_somebody_has_altered_counts_by_its_ID_
 		if !of.key {
 			must(t, w.plane.Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "c-ca"}}))
 		}
-		state := func(f *guards.Facts) { f.Marks.Finished = of.over }
+		if of.unread {
+			w.guest.set(releasePath, status(http.StatusForbidden))
+		}
+		state := func(f *guards.Facts) {
+			f.Marks.Finished = of.over
+			if of.no {
+				f.Payload.ClusterID = ""
+			}
+		}
 		if facts := w.ask(making(own), state); facts.Guest.API != of.counts {
 			t.Errorf("%s: %+v", name, facts.Guest)
 		}

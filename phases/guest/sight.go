@@ -24,6 +24,8 @@ type sight struct {
 	external  bool
 	clusterID string
 	other     bool
+	// unvouched says that the kubeconfig is ours, and that the authority of the guest does not vouch for who answers by it.
+	unvouched bool
 	// read says that all that follows was read.
 	read                bool
 	complete, etcdAlone bool
@@ -38,11 +40,14 @@ type sight struct {
 // of is the sight as far as it is of the cluster whose payload has an ID, empty for one that is not known. A kubeconfig that is
 // external may lead to another cluster, whose word must not count, least of all for good.
 func (s sight) of(clusterID string) sight {
-	if !s.external || !s.api || clusterID == "" || clusterID == s.clusterID {
+	if !s.external || !s.api || clusterID == "" && !s.unvouched || clusterID != "" && clusterID == s.clusterID {
 		return s
 	}
-	to := sight{external: true, clusterID: s.clusterID, other: s.clusterID != "", silent: s.silent}
+	to := sight{external: true, unvouched: s.unvouched, clusterID: s.clusterID, other: clusterID != "" && s.clusterID != "", silent: s.silent}
 	to.problem = cmp.Or(s.problem, "it does not say yet which cluster it is, and its kubeconfig is somebody else's or trusts another authority: its ClusterVersion version has no spec.clusterID")
+	if clusterID == "" {
+		to.problem = cmp.Or(s.problem, "its kubeconfig trusts another authority than the one of this cluster, and it is not known which cluster was made here")
+	}
 	if to.other {
 		to.problem = fmt.Sprintf("it is another cluster: its ID is %q, and that of the cluster that was made here %q", machine.Shorten(s.clusterID, idMost), clusterID)
 	}

@@ -22,10 +22,10 @@ type vouched struct {
 }
 
 // isExternal says that nobody vouches for the cluster that a kubeconfig leads to, which says that it has an ID: then that has to be the one
-// that was made. Whose a Secret is says no more than its text, which others may write. One that is finished may have no ID of a kubeconfig
-// of ours: nothing is marked by its word any more.
+// that was made. Whose a Secret is says no more than its text, which others may write. Once all is finished
+// nobody is asked where either has no ID: nothing is marked by a guest's word any more, and another authority here must not lose it.
 func (p *Poller) isExternal(ctx context.Context, g *guest, by kubeconfig, id string, want wanted) (bool, error) {
-	if !by.ours || want.clusterID == "" || id == want.clusterID || id == "" && want.finished {
+	if !by.ours || id != "" && id == want.clusterID || want.finished && (id == "" || want.clusterID == "") {
 		return !by.ours, nil
 	}
 	key := client.ObjectKey{Namespace: want.cluster.Namespace, Name: secret.Name(want.cluster.Name, secret.ClusterCA)}
@@ -33,7 +33,7 @@ func (p *Poller) isExternal(ctx context.Context, g *guest, by kubeconfig, id str
 	is.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
 	switch err := p.client.Get(ctx, key, is, client.UnsafeDisableDeepCopy); {
 	case apierrors.IsNotFound(err): // the installer has made it, and keeps it to itself
-		return id != "", nil
+		return id != "" && want.clusterID != "", nil
 	case err != nil:
 		return false, fmt.Errorf("looking for Secret %s: %w", key.Name, err)
 	}
