@@ -100,10 +100,10 @@ func TestEquipment_Strip_takes_away_what_Equip_has_put_there_and_nothing_else(t 
 		if diff := cmp.Diff(equipped, e.Equip(equipped, of)); diff != "" {
 			t.Errorf("%s is equipped twice: %s", of.Name, diff)
 		}
-		if diff := cmp.Diff(template(), e.Strip(equipped, of)); diff != "" {
+		if diff := cmp.Diff(template(), e.Strip(equipped)); diff != "" {
 			t.Errorf("%s is not as it was: %s", of.Name, diff)
 		}
-		if diff := cmp.Diff(hosting(), e.Strip(e.Equip(hosting(), of), of)); diff != "" {
+		if diff := cmp.Diff(hosting(), e.Strip(e.Equip(hosting(), of))); diff != "" {
 			t.Errorf("%s has not what was its own: %s", of.Name, diff)
 		}
 	}

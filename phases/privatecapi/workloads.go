@@ -196,7 +196,7 @@ func (w workload) restore(e Equipment, side Side) *Write {
 		return nil
 	}
 	template := w.template()
-	if prior := w.priorTemplate(); prior != nil && compactJSON(e.Strip(prior, w.of)) == compactJSON(e.Strip(template, w.of)) {
+	if prior := w.priorTemplate(); prior != nil && compactJSON(e.Strip(prior)) == compactJSON(e.Strip(template)) {
 		template = prior // nobody has changed it meanwhile but for the proxy
 	}
 	return w.replace(e.fitted(template, w.of, side), unmark, w.priorReplicas())
