@@ -79,8 +79,9 @@ func volume() map[string]any {
 	return map[string]any{"name": kubeconfigVolume, "emptyDir": map[string]any{"medium": "Memory", "sizeLimit": "1Mi"}}
 }
 
-// Equip is a Pod template with the proxy, to which all other containers are pointed. A template that has it comes back as it is; a
-// proxy that is not as it is made today makes room for one that is.
+// Equip is a Pod template with the proxy, to which all other containers are pointed, but those that run before them with a KUBECONFIG of
+// their own: one that waits for the hosted cluster would wait for ever. A template that has the proxy comes back as it is; a proxy that is
+// not as it is made today makes room for one that is.
 func (e Equipment) Equip(template map[string]any, of Component) map[string]any {
 	out, _ := cloned(template).(map[string]any)
 	if IsEquipped(template) {
@@ -95,7 +96,9 @@ func (e Equipment) Equip(template map[string]any, of Component) map[string]any {
 		out["spec"] = spec
 	}
 	for _, container := range containersOf(spec, "initContainers") {
-		point(container)
+		if itemOf(container, "env", kubeconfigVariable) == nil {
+			point(container)
+		}
 	}
 	for i, container := range containersOf(spec, "containers") {
 		point(container)
