@@ -41,6 +41,22 @@ func TestMigration_equips_a_component_again_that_loses_its_proxy_from_the_commit
 	}
 }
 
+func TestMigration_takes_a_component_for_equipped_that_its_operator_equips_by_a_flag_alone(t *testing.T) {
+	for _, at := range []machine.State{guards.Starting, guards.Observing, guards.RemovingSource} {
+		t.Run(string(at), func(t *testing.T) {
+			p, key := waits(t)
+			p.begin(key)
+			p.until(string(at), 5*time.Minute, p.reaches(key, at))
+			p.EquipByFlag(key, "cluster-api")
+			p.until("unlocking", 20*time.Minute, p.reaches(key, guards.Unlocking))
+			if args := p.Args(key, "cluster-api"); len(args) != 1 {
+				t.Errorf("its arguments are %v", args)
+			}
+			p.until("moved", 10*time.Minute, p.rests(key, guards.Private))
+		})
+	}
+}
+
 func TestMigration_puts_the_lock_back_in_each_state_whose_first_annotation_is_taken_away(t *testing.T) {
 	states := append(in(guards.Committing, guards.RemovingSource, guards.Unlocking), forward[1:]...)
 	for _, at := range append(states, guards.DrainingBack, guards.CopyingBack, guards.DroppingCopies, guards.Restoring) {

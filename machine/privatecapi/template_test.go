@@ -67,6 +67,48 @@ func TestMigration_gives_a_component_the_replicas_that_it_had_whatever_its_annot
 	}
 }
 
+func TestMigration_starts_a_component_whose_annotation_is_gone_before_it_is_committed(t *testing.T) {
+	for _, at := range []machine.State{guards.Snapshotting, guards.Starting} {
+		p, key := waits(t)
+		p.begin(key)
+		p.until(string(at), 5*time.Minute, p.reaches(key, at))
+		for _, component := range []string{"capi-provider", "control-plane-operator"} {
+			p.Mark(key, phases.Deployments.Resource, component, phases.PriorReplicas, "")
+		}
+		p.until("comparing", 5*time.Minute, p.reaches(key, guards.Comparing))
+		for _, component := range []string{"capi-provider", "control-plane-operator"} {
+			if n := p.Replicas(key, component); n != int64(1) {
+				t.Errorf("%s has %v replicas, from %s on", component, n, at)
+			}
+		}
+		p.until("moved", 10*time.Minute, p.rests(key, guards.Private))
+	}
+}
+
+// RunChecks refuses the annotation before a move, but it may be written between that and the first word of the journal.
+func TestMigration_does_not_begin_its_journal_with_a_number_that_somebody_has_written(t *testing.T) {
+	for _, says := range []string{"0", "-1", "1000"} {
+		t.Run(says, func(t *testing.T) {
+			p, key := waits(t)
+			p.begin(key)
+			p.until("locking", 5*time.Minute, p.reaches(key, guards.Locking))
+			for !guards.MarksOf(p.Annotations(key)).Companion.Present {
+				p.round()
+			}
+			for _, component := range []string{"cluster-api", "cluster-autoscaler"} {
+				p.Mark(key, phases.Deployments.Resource, component, phases.PriorReplicas, says)
+			}
+			p.until("unlocking", 30*time.Minute, p.reaches(key, guards.Unlocking))
+			for _, component := range []string{"cluster-api", "cluster-autoscaler"} {
+				if n := p.Replicas(key, component); n != int64(1) {
+					t.Errorf("%s has %v replicas", component, n)
+				}
+			}
+			p.until("moved", 30*time.Minute, p.rests(key, guards.Private))
+		})
+	}
+}
+
 func TestMigration_that_is_undone_keeps_what_the_operator_of_a_component_has_changed_meanwhile(t *testing.T) {
 	p, key := waits(t)
 	p.begin(key)

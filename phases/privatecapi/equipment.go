@@ -79,15 +79,16 @@ func volume() map[string]any {
 	return map[string]any{"name": kubeconfigVolume, "emptyDir": map[string]any{"medium": "Memory", "sizeLimit": "1Mi"}}
 }
 
-// Equip is a Pod template with the proxy, to which all other containers are pointed. A template that has it comes back as it is; a
-// proxy that is not as it is made today makes room for one that is.
+// Equip is a Pod template with the proxy, to which all other containers are pointed, but those that run before them with a KUBECONFIG of
+// their own: one that waits for the hosted cluster would wait for ever. A template that has the proxy comes back as it is; a proxy that is
+// not as it is made today makes room for one that is.
 func (e Equipment) Equip(template map[string]any, of Component) map[string]any {
 	out, _ := cloned(template).(map[string]any)
 	if IsEquipped(template) {
 		return out
 	}
 	if hasProxy(template) {
-		out = e.Strip(template, of)
+		out = e.Strip(template)
 	}
 	spec, _ := out["spec"].(map[string]any)
 	if spec == nil {
@@ -95,7 +96,9 @@ func (e Equipment) Equip(template map[string]any, of Component) map[string]any {
 		out["spec"] = spec
 	}
 	for _, container := range containersOf(spec, "initContainers") {
-		point(container)
+		if itemOf(container, "env", kubeconfigVariable) == nil {
+			point(container)
+		}
 	}
 	for i, container := range containersOf(spec, "containers") {
 		point(container)
@@ -117,25 +120,28 @@ func (e Equipment) Equip(template map[string]any, of Component) map[string]any {
 }
 
 // IsEquipped says that a Pod template has the proxy as it has to be: one that writes a kubeconfig with its token into a folder of the
-// Pod's own, in which every container looks for it. What image it has, and what else, does not count.
+// Pod's own, in which a container looks for it. One that neither mounts the folder nor names the file speaks of nothing private, and
+// whoever equips the template may leave it alone; none may have half of it. What image the proxy has, and what else, does not count.
 func IsEquipped(template map[string]any) bool {
 	spec, _ := template["spec"].(map[string]any)
 	proxy := itemOf(spec, "initContainers", sidecarName)
 	args, _ := proxy["args"].([]any)
 	_, own := itemOf(spec, "volumes", kubeconfigVolume)["emptyDir"]
-	return own && slices.Contains(args, any(writesKubeconfig)) && itemOf(proxy, "volumeMounts", kubeconfigVolume) != nil &&
-		!slices.ContainsFunc(containersOf(spec, "containers"), func(c map[string]any) bool { return !isPointed(c) })
+	isHalf := func(c map[string]any) bool { return c["name"] != sidecarName && looks(c) != mounts(c) }
+	return own && slices.Contains(args, any(writesKubeconfig)) && mounts(proxy) &&
+		slices.ContainsFunc(containersOf(spec, "containers"), isPointed) && !slices.ContainsFunc(allOf(spec), isHalf)
 }
 
 // hasProxy says that a Pod template has a proxy, however it is made, or a container that looks for what one writes.
 func hasProxy(template map[string]any) bool {
 	spec, _ := template["spec"].(map[string]any)
 	return itemOf(spec, "initContainers", sidecarName) != nil || itemOf(spec, "volumes", kubeconfigVolume) != nil ||
-		slices.ContainsFunc(containersOf(spec, "containers"), looks)
+		slices.ContainsFunc(allOf(spec), looks)
 }
 
-// Strip is a Pod template without the proxy, as Equip has put it there, today or once.
-func (e Equipment) Strip(template map[string]any, of Component) map[string]any {
+// Strip is a Pod template without the proxy, as Equip or an operator of its own has put it there, today or once. No flag names the file
+// any more, since a component that cannot read it would not start.
+func (e Equipment) Strip(template map[string]any) map[string]any {
 	out, _ := cloned(template).(map[string]any)
 	metadata, _ := out["metadata"].(map[string]any)
 	if annotations, is := metadata["annotations"].(map[string]any); is {
@@ -146,14 +152,11 @@ func (e Equipment) Strip(template map[string]any, of Component) map[string]any {
 	spec, _ := out["spec"].(map[string]any)
 	keep(spec, "initContainers", func(list []any) []any { return without(list, sidecarName) })
 	keep(spec, "volumes", func(list []any) []any { return without(list, kubeconfigVolume) })
-	for _, container := range slices.Concat(containersOf(spec, "initContainers"), containersOf(spec, "containers")) {
+	for _, container := range allOf(spec) {
 		keep(container, "env", givenBack)
 		keep(container, "volumeMounts", func(list []any) []any { return without(list, kubeconfigVolume) })
-		keep(container, "args", func(list []any) []any {
-			return slices.DeleteFunc(list, func(arg any) bool {
-				return slices.ContainsFunc(of.Flags, func(flag string) bool { return arg == flag+"="+KubeconfigPath })
-			})
-		})
+		keep(container, "command", withoutFile)
+		keep(container, "args", withoutFile)
 	}
 	return out
 }
@@ -164,7 +167,7 @@ func (e Equipment) fitted(template map[string]any, of Component, side Side) map[
 	host, _, _ := unstructured.NestedBool(template, "spec", "hostNetwork")
 	switch {
 	case side == Standard && hasProxy(template):
-		return e.Strip(template, of)
+		return e.Strip(template)
 	case side == Private && !host:
 		return e.Equip(template, of)
 	}

@@ -100,23 +100,29 @@ func TestEquipment_Strip_takes_away_what_Equip_has_put_there_and_nothing_else(t 
 		if diff := cmp.Diff(equipped, e.Equip(equipped, of)); diff != "" {
 			t.Errorf("%s is equipped twice: %s", of.Name, diff)
 		}
-		if diff := cmp.Diff(template(), e.Strip(equipped, of)); diff != "" {
+		if diff := cmp.Diff(template(), e.Strip(equipped)); diff != "" {
 			t.Errorf("%s is not as it was: %s", of.Name, diff)
 		}
-		if diff := cmp.Diff(hosting(), e.Strip(e.Equip(hosting(), of), of)); diff != "" {
+		if diff := cmp.Diff(hosting(), e.Strip(e.Equip(hosting(), of))); diff != "" {
 			t.Errorf("%s has not what was its own: %s", of.Name, diff)
 		}
 	}
 }
 
-func TestEquipment_points_each_container_to_the_proxy_also_one_that_has_a_kubeconfig_of_its_own(t *testing.T) {
-	spec := Equipment{Image: "capstan:1"}.Equip(hosting(), Component{Scales: true})["spec"].(map[string]any)
-	for _, list := range []string{"initContainers", "containers"} {
-		for _, c := range containersOf(spec, list) {
-			if c["name"] != "kube-apiserver-proxy" && !isPointed(c) {
-				t.Errorf("%v of %s is not pointed to the proxy: %v", c["name"], list, c)
-			}
+func TestEquipment_points_each_container_to_the_proxy_but_one_that_begins_with_a_kubeconfig_of_its_own(t *testing.T) {
+	equipped := Equipment{Image: "capstan:1"}.Equip(hosting(), Component{Scales: true})
+	spec, was := equipped["spec"].(map[string]any), hosting()["spec"].(map[string]any)
+	inits := containersOf(spec, "initContainers")
+	if diff := cmp.Diff(containersOf(was, "initContainers")[0], inits[1]); diff != "" {
+		t.Errorf("who waits for the hosted cluster would wait for ever: %s", diff)
+	}
+	for _, c := range append(inits[2:], containersOf(spec, "containers")...) {
+		if !isPointed(c) {
+			t.Errorf("%v is not pointed to the proxy: %v", c["name"], c)
 		}
+	}
+	if !IsEquipped(equipped) {
+		t.Error("it is not equipped")
 	}
 }
 

@@ -53,13 +53,14 @@ func (p *Pass) readJournal(ctx context.Context) error {
 	return nil
 }
 
-// begin is the journal of a move that has just been locked.
+// begin is the journal of a move that has just been locked. What is kept on a component counts for one that stands still alone: a record
+// that was restored may be behind the one that has scaled it down. Whoever else has written it since the checks has no say in what runs.
 func (p *Pass) begin() journal {
 	j := journal{Move: p.facts.Marks.Companion.ID, Replicas: map[string]int64{}}
 	for _, w := range p.workloads {
-		n, kept := w.prior()
-		if !kept { // a record that was restored may be behind the one that has scaled it down
-			n = w.replicas()
+		n := w.replicas()
+		if prior, kept := w.prior(); kept && n == 0 {
+			n = prior
 		}
 		j.Replicas[w.of.Name] = n
 	}

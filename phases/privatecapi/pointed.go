@@ -20,13 +20,43 @@ func point(container map[string]any) {
 	container["volumeMounts"] = append(slices.Clip(mounts), map[string]any{"name": kubeconfigVolume, "mountPath": kubeconfigFolder, "readOnly": true})
 }
 
-// looks says that a container looks for what the proxy writes, and isPointed that it finds it, too.
+// looks says that a container looks for what the proxy writes: by its environment, or by a flag, which counts before that. mounts says
+// that it has the folder, and isPointed that it finds the file, thus.
 func looks(container map[string]any) bool {
-	return itemOf(container, "env", kubeconfigVariable)["value"] == KubeconfigPath
+	return itemOf(container, "env", kubeconfigVariable)["value"] == KubeconfigPath ||
+		slices.ContainsFunc([]string{"command", "args"}, func(field string) bool {
+			words, _ := container[field].([]any)
+			return slices.ContainsFunc(words, namesFile)
+		})
 }
 
-func isPointed(container map[string]any) bool {
-	return looks(container) && itemOf(container, "volumeMounts", kubeconfigVolume) != nil
+func mounts(container map[string]any) bool {
+	return itemOf(container, "volumeMounts", kubeconfigVolume) != nil
+}
+
+func isPointed(container map[string]any) bool { return looks(container) && mounts(container) }
+
+// namesFile says that a word of a command is the file that the proxy writes, or a flag that has it as its value.
+func namesFile(word any) bool {
+	text, _ := word.(string)
+	return text == KubeconfigPath || strings.HasPrefix(text, "-") && strings.HasSuffix(text, "="+KubeconfigPath)
+}
+
+// withoutFile are the words of a command without the file that the proxy writes, and without the flag that is given it.
+func withoutFile(words []any) []any {
+	var left []any
+	for _, word := range words {
+		if !namesFile(word) {
+			left = append(left, word)
+			continue
+		}
+		if n := len(left) - 1; n >= 0 && word == KubeconfigPath {
+			if flag, _ := left[n].(string); strings.HasPrefix(flag, "-") && !strings.Contains(flag, "=") {
+				left = left[:n]
+			}
+		}
+	}
+	return left
 }
 
 // take has a variable of a container be what the proxy needs, and keeps one of the container's own under another name.
@@ -76,6 +106,11 @@ func containersOf(spec map[string]any, list string) []map[string]any {
 		}
 	}
 	return all
+}
+
+// allOf are all containers of a Pod, those first that run before the others.
+func allOf(spec map[string]any) []map[string]any {
+	return slices.Concat(containersOf(spec, "initContainers"), containersOf(spec, "containers"))
 }
 
 // itemOf is the last item of a list that has a name, which counts where there are several; nil for none.

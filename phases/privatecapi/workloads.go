@@ -79,21 +79,30 @@ func (w workload) replicas() int64 {
 	return n
 }
 
-// prior is how many replicas it had before it was scaled down, and whether that is kept on it. Whoever may write the status may write
-// what is kept, too, so that the journal counts where it says something.
+// prior is how many replicas it had before it was scaled down, as is kept on it, and whether that is.
 func (w workload) prior() (n int64, kept bool) {
 	text, is := w.object.GetAnnotations()[PriorReplicas]
 	n, err := strconv.ParseInt(text, 10, 32)
-	if kept = is && err == nil; w.had != nil {
-		n = *w.had
+	return n, is && err == nil && n >= 0
+}
+
+// wanted is how many replicas it has when it runs as it did before. Whoever may write the status may write what is kept on it, or take
+// it off, too, so that the journal counts where it says something.
+func (w workload) wanted() int64 {
+	n, kept := w.prior()
+	switch {
+	case w.had != nil:
+		return *w.had
+	case kept:
+		return n
 	}
-	return n, kept
+	return w.replicas()
 }
 
 // isForgotten says that it stands still though it had replicas, and that nothing on it says so any more.
 func (w workload) isForgotten() bool {
 	_, kept := w.prior()
-	return !kept && w.had != nil && *w.had > 0 && w.replicas() == 0
+	return !kept && w.replicas() == 0 && w.wanted() > 0
 }
 
 func (w workload) template() map[string]any {
@@ -114,10 +123,7 @@ func (w workload) isInHostNetwork() bool {
 
 // isAvailable says that it runs as it did before it was scaled down.
 func (w workload) isAvailable() bool {
-	wanted, kept := w.prior()
-	if !kept {
-		wanted = w.replicas()
-	}
+	wanted := w.wanted()
 	status := func(field string) int64 {
 		n, _, _ := unstructured.NestedInt64(w.object.Object, "status", field)
 		return n
@@ -128,13 +134,10 @@ func (w workload) isAvailable() bool {
 
 // scaleDown takes its replicas away, and keeps on it how many there were; nil if there are none.
 func (w workload) scaleDown() *Write {
-	n, kept := w.prior()
-	if !kept && w.had == nil {
-		n = w.replicas()
-	}
+	_, kept := w.prior()
 	metadata := map[string]any{}
 	if !kept {
-		metadata["annotations"] = map[string]any{PriorReplicas: strconv.FormatInt(n, 10)}
+		metadata["annotations"] = map[string]any{PriorReplicas: strconv.FormatInt(w.wanted(), 10)}
 	}
 	if w.replicas() == 0 {
 		if kept {
@@ -147,8 +150,8 @@ func (w workload) scaleDown() *Write {
 
 // scaleUp gives it the replicas that it had; what is kept on it stays there.
 func (w workload) scaleUp() *Write {
-	n, kept := w.prior()
-	if !kept || w.replicas() == n {
+	n := w.wanted()
+	if w.replicas() == n {
 		return nil
 	}
 	return patchOf(Deployments, w.object, map[string]any{"spec": map[string]any{"replicas": n}})
@@ -196,7 +199,7 @@ func (w workload) restore(e Equipment, side Side) *Write {
 		return nil
 	}
 	template := w.template()
-	if prior := w.priorTemplate(); prior != nil && compactJSON(e.Strip(prior, w.of)) == compactJSON(e.Strip(template, w.of)) {
+	if prior := w.priorTemplate(); prior != nil && compactJSON(e.Strip(prior)) == compactJSON(e.Strip(template)) {
 		template = prior // nobody has changed it meanwhile but for the proxy
 	}
 	return w.replace(e.fitted(template, w.of, side), unmark, w.priorReplicas())
@@ -215,7 +218,8 @@ func (w workload) isToSettle(side Side) bool {
 }
 
 func (w workload) priorReplicas() *int64 {
-	if n, kept := w.prior(); kept || w.isForgotten() {
+	if _, kept := w.prior(); kept || w.isForgotten() {
+		n := w.wanted()
 		return &n
 	}
 	return nil

@@ -62,7 +62,7 @@ func (w *World) operators(hosted *unstructured.Unstructured) {
 		if by == guards.New {
 			template = w.phases.Equipment.Equip(template, component)
 		} else {
-			template = w.phases.Equipment.Strip(template, component)
+			template = w.phases.Equipment.Strip(template)
 		}
 		set(o, template, "spec", "template")
 		set(o, int64(1), "spec", "replicas")

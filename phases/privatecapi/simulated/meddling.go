@@ -15,7 +15,7 @@ import (
 func (w *World) Unequip(key machine.Key, component string) {
 	o := w.server.objects[refOf(phases.Deployments, w.namespaceOf(key), component)].DeepCopy()
 	template, _, _ := unstructured.NestedMap(o.Object, "spec", "template")
-	set(o, w.phases.Equipment.Strip(template, phases.Component{Name: component}), "spec", "template")
+	set(o, w.phases.Equipment.Strip(template), "spec", "template")
 	w.edit(phases.Deployments, o, false)
 }
 
@@ -30,6 +30,29 @@ func (w *World) Outdate(key machine.Key, component string) {
 	}
 	set(o, inits, "spec", "template", "spec", "initContainers")
 	w.edit(phases.Deployments, o, false)
+}
+
+// EquipByFlag has the control-plane operator equip a component in a way of its own: a flag points the first container to the proxy, and
+// another one is left alone.
+func (w *World) EquipByFlag(key machine.Key, component string) {
+	o := w.server.objects[refOf(phases.Deployments, w.namespaceOf(key), component)].DeepCopy()
+	template, _, _ := unstructured.NestedMap(o.Object, "spec", "template")
+	set(o, w.phases.Equipment.Equip(w.phases.Equipment.Strip(template), phases.Component{}), "spec", "template")
+	containers, _, _ := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
+	first, _ := containers[0].(map[string]any)
+	first["args"] = []any{"--kubeconfig=" + phases.KubeconfigPath}
+	delete(first, "env")
+	set(o, append(containers, map[string]any{"name": "prober"}), "spec", "template", "spec", "containers")
+	w.edit(phases.Deployments, o, false)
+}
+
+// Args are the arguments of a component.
+func (w *World) Args(key machine.Key, component string) []any {
+	o := w.server.objects[refOf(phases.Deployments, w.namespaceOf(key), component)]
+	containers, _, _ := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
+	first, _ := containers[0].(map[string]any)
+	args, _ := first["args"].([]any)
+	return args
 }
 
 // SetFence has somebody put a fence on the namespace of a hosted cluster, in the name of no move.

@@ -158,15 +158,23 @@ func equipping() string {
 		}, " &&\n  ")
 }
 
+const ofMoved = "r.apiVersion.split('/')[0] in "
+
+func ownersOf(object string) string { return object + ".metadata.?ownerReferences.orValue([])" }
+
+// owned are the kinds and the names of the objects of Cluster API that have owned an object. They are taken out once, since an
+// expression may cost so much and no more, and whoever may write the object chooses how many owners it has.
+func owned() string {
+	return "(oldObject == null ? [] : " + ownersOf("oldObject") + ").filter(r, " + ofMoved + movedGroups() + ").map(r, [r.kind, r.name])"
+}
+
 // rewiring says that nothing changes of an object behind the fence but which objects of Cluster API own it, and that one which is named
 // anew is the counterpart of one that has owned it: what nobody owned would be garbage with a new owner that is not there.
 func rewiring() string {
-	const ofMoved = "r.apiVersion.split('/')[0] in "
-	owners := func(of string) string { return of + ".metadata.?ownerReferences.orValue([])" }
 	return "variables.fence != '' && variables.subresource == '' && request.operation == 'UPDATE' &&\n  " + strings.Join([]string{
 		sameBut("", "metadata"), sameFields("labels", "annotations", "finalizers"),
-		bothSay(owners("$o") + ".filter(r, !(" + ofMoved + movedGroups() + "))"),
-		owners("object") + ".all(n, " + owners("oldObject") + ".exists(r, r == n || r.kind == n.kind && r.name == n.name && " + ofMoved + movedGroups() + "))",
+		bothSay(ownersOf("$o") + ".filter(r, !(" + ofMoved + movedGroups() + "))"),
+		ownersOf("object") + ".all(r, !(" + ofMoved + movedGroups() + ") || [r.kind, r.name] in variables.owned)",
 	}, " &&\n  ")
 }
 

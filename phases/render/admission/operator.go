@@ -54,7 +54,7 @@ func (i Installation) writes() bound {
 		variables: []admissionregistrationv1.Variable{
 			variable("subresource", "request.?subResource.orValue('')"), variable("place", "request.?namespace.orValue('')"),
 			variable("checkers", i.checkers()), variable("bootImages", i.bootImages()), variable("own", i.own()),
-			variable("controlPlane", controlPlane), variable("fence", fence), variable("moves", i.moves()), variable("retires", retires()),
+			variable("controlPlane", controlPlane), variable("fence", fence), variable("owned", owned()), variable("moves", i.moves()), variable("retires", retires()),
 			variable("labelled", fmt.Sprintf("object != null && '%s' in object.metadata.?labels.orValue({})", policy.ManagedByLabel)),
 			variable("was", fmt.Sprintf("oldObject != null && '%s' in oldObject.metadata.?labels.orValue({})", policy.ManagedByLabel)),
 			variable("marked", fmt.Sprintf("oldObject != null && ['%s', '%s'].exists(mark, mark in oldObject.metadata.?annotations.orValue({}))", revisionAnnotation, ownerAnnotation)),
