@@ -43,7 +43,8 @@ const ManifestsDirectoryAnnotation = "manifests.capstan.openshift.io/directory"
 // Annotations of the Secrets that a payload is kept in.
 const (
 	// PayloadInputsAnnotation is the digest of the inputs that a payload was made of, PayloadNotAfterAnnotation until when machines
-	// can be started with it, in the form of RFC 3339, and PayloadSumAnnotation the sha256 of its Ignition config in hex.
+	// can be started with it, in the form of RFC 3339, and PayloadSumAnnotation the sha256 of its Ignition config in hex: of
+	// all three, one after the other, beside keys and what an installer has made.
 	PayloadInputsAnnotation   = "capstan.openshift.io/payload-inputs"
 	PayloadNotAfterAnnotation = "capstan.openshift.io/payload-not-after"
 	PayloadSumAnnotation      = "capstan.openshift.io/payload-sha256"

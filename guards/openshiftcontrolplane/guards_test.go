@@ -242,6 +242,9 @@ func TestGuards_that_people_are_told_by(t *testing.T) {
 		"KubeconfigStands/others": {KubeconfigStands, with(booting, func(f *Facts) {
 			f.Kubeconfig = Kubeconfig{Known: true, There: true, External: true}
 		}), machine.Yes, "ExternallyIssued"},
+		"KubeconfigStands/others, of a cluster that nobody knows": {KubeconfigStands, with(booting, func(f *Facts) {
+			f.Kubeconfig, f.Payload = Kubeconfig{Known: true, There: true, External: true}, Payload{Roles: Tally{Known: true}}
+		}), machine.Yes, "it is not known whether it leads to the cluster that was made here"},
 		"InputsHaveDrifted/cannot be read":  {InputsHaveDrifted, with(booting, func(f *Facts) { f.Inputs = Inputs{} }), machine.Unknown, ""},
 		"IsAvailable/not initialized":       {IsAvailable, waiting, machine.No, "not answered yet"},
 		"IsAvailable/bootstrapping":         {IsAvailable, booting, machine.Yes, "answers"},

@@ -134,7 +134,11 @@ var KubeconfigStands = guard{
 		case !k.There:
 			return machine.SayNo("there is no kubeconfig yet")
 		case k.External:
-			return machine.SayYes(joined("ExternallyIssued: the kubeconfig is somebody else's, who renews it, too", ends))
+			whose := "ExternallyIssued: the kubeconfig is somebody else's, who renews it, too"
+			if f.Payload.Roles.Known && f.Payload.ClusterID == "" {
+				whose += ", and it is not known whether it leads to the cluster that was made here"
+			}
+			return machine.SayYes(joined(whose, ends))
 		}
 		return machine.SayYes(ends)
 	}),

@@ -28,6 +28,10 @@ const (
 // Restful are the states in which nothing is expected to happen, of an object that is there to stay: guests are asked less often then.
 var Restful = []machine.State{Pending, Installed, Degraded, Failed, Paused}
 
+// Gated are the states that one answer of the guest leads out of, or two, on the way from where it is first asked to Installed: one that moves
+// is asked for those between two whole looks, which take nine questions.
+var Gated = []machine.State{AwaitingAPI, Bootstrapping, RemovingBootstrap, Settling}
+
 // Events that guards look back at.
 const (
 	ProgressStalled    machine.Event = "ProgressStalled"

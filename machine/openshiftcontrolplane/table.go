@@ -31,7 +31,7 @@ type (
 // Table is the machine.
 var Table = machine.Table[guards.Facts, phases.Works]{
 	Name:     "openshiftcontrolplane",
-	Doc:      "Has an OpenShift cluster made out of an OpenShiftControlPlane: infrastructure by any provider of Cluster API, a temporary bootstrap machine, control-plane machines, the bootstrap removed, a kubeconfig. How far it has come that cannot be taken back is in annotations of the object, the marks, each written before what it allows; where marks and status differ, the higher one counts. An attempt has one bootstrap machine at most. A guest that cannot be reached is one of which nothing is known, and that moves nothing.",
+	Doc:      "Has an OpenShift cluster made out of an OpenShiftControlPlane: infrastructure by any provider of Cluster API, a temporary bootstrap machine, control-plane machines, the bootstrap removed, a kubeconfig. How far it has come that cannot be taken back is in annotations of the object, the marks, each written before what it allows; where marks and status differ, the higher one counts. An attempt has one bootstrap machine at most. A guest that cannot be reached is one of which nothing is known, and that moves nothing; nor does one that a kubeconfig leads to which is somebody else's or trusts another authority than ours, until its clusterID is that of the payload.",
 	Start:    guards.Pending,
 	Progress: guards.Progress,
 	Patience: guards.Patience,

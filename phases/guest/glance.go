@@ -4,14 +4,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
-
-	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
-	"github.com/capstan-capi/capstan/machine"
 )
-
-// gated are the states that one answer of the guest leads out of, or two, so that a guest that moves is asked for those between two whole looks:
-// a whole look takes nine questions.
-var gated = []machine.State{guards.AwaitingAPI, guards.Bootstrapping, guards.RemovingBootstrap, guards.Settling}
 
 // isSame says that a glance at a guest shows what the last whole look has shown. It is false where that was no such look, was made for
 // something else that is wanted now, or is too old: then a whole one is due.

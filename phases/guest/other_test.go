@@ -181,26 +181,36 @@ func TestKeepKubeconfig_that_leads_to_another_cluster_is_made_anew_once(t *testi
 }
 
 func TestAskUpgrade_asks_no_other_cluster(t *testing.T) {
+	for name, of := range map[string]struct{ made, says string }{
+		"known which was made": {own, "it is another cluster"}, "not known which was made": {"", "it is not known which cluster was made here"},
+	} {
+		if err := upgradeOfAnother(t, of.made); err == nil || !strings.Contains(err.Error(), of.says) {
+			t.Errorf("%s: it says %v", name, err)
+		}
+	}
+}
+
+// upgradeOfAnother has a guest be another one between the look at it and its upgrade, where a payload tells what was made.
+func upgradeOfAnother(t *testing.T, id string) error {
+	t.Helper()
 	w := identified(t, own)
 	version := configv1.ClusterVersion{Spec: configv1.ClusterVersionSpec{ClusterID: own}}
 	version.Status.Desired = configv1.Release{Version: "4.22.0", Image: "registry.example.com/release@sha256:old"}
 	version.Status.History = []configv1.UpdateHistory{{State: configv1.CompletedUpdate, Version: "4.22.0", Image: "registry.example.com/release@sha256:old"}}
 	w.guest.set(releasePath, is(version))
 	w.release.version, w.release.image = "4.22.1", "registry.example.com/release@sha256:new"
-	w.ask(finished, making(own))
-	seen, _ := w.see(finished, making(own))
+	w.ask(finished, making(id))
+	seen, _ := w.see(finished, making(id))
 	version.Spec.ClusterID = others
 	w.guest.set(releasePath, is(version))
 	w.guest.questions()
 	_, err := seen.AskUpgrade(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "it is another cluster") {
-		t.Errorf("it says %v", err)
-	}
 	for _, one := range w.guest.questions() {
 		if strings.HasPrefix(one, http.MethodPatch) {
 			t.Errorf("it was asked: %s", one)
 		}
 	}
+	return err
 }
 
 // Somebody else writes between the read and the write.

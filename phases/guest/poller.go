@@ -110,7 +110,7 @@ type wanted struct {
 	every    time.Duration
 	finished bool
 	managed  bool
-	// gated says that the state is one of gated.
+	// gated says that the state is one of guards.Gated.
 	gated bool
 	nodes []ofMachine
 	// clusterID is that of the cluster that was made, empty while that is not known.

@@ -32,7 +32,7 @@ func (p *Poller) See(ctx context.Context, look phases.Look, f *guards.Facts) (*S
 	}
 	want := wanted{
 		cluster: client.ObjectKeyFromObject(look.Cluster), every: pace(f.Then.State), finished: marks.Finished,
-		managed: look.Plane.Spec.Management == v1alpha1.Managed, gated: slices.Contains(gated, f.Then.State), clusterID: f.Payload.ClusterID,
+		managed: look.Plane.Spec.Management == v1alpha1.Managed, gated: slices.Contains(guards.Gated, f.Then.State), clusterID: f.Payload.ClusterID,
 	}
 	if want.nodes, s.unread = p.machines(ctx, look); s.unread != nil {
 		return s, ctx.Err()

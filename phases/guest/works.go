@@ -10,6 +10,7 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/capstan-capi/capstan/api/v1alpha1"
 	"github.com/capstan-capi/capstan/machine"
 )
 
@@ -55,6 +56,10 @@ func (s *Seen) AskUpgrade(ctx context.Context) (machine.Result, error) {
 	return result, nil
 }
 
+// errUnknown is a guest that may be another cluster.
+var errUnknown = errors.New("its kubeconfig is somebody else's, and it is not known which cluster was made here: note its ID in annotation " +
+	v1alpha1.PayloadClusterIDAnnotation + " of the payload's Secrets")
+
 // sendUpgrade sends the patch, unless the guest by now speaks against it: what was seen of one at rest may be old.
 func (s *Seen) sendUpgrade(ctx context.Context, patch []byte) (sent bool, err error) {
 	inTime, cancel := context.WithTimeout(ctx, patience)
@@ -75,6 +80,9 @@ func (s *Seen) sendUpgrade(ctx context.Context, patch []byte) (sent bool, err er
 	is.unvouched = by.ours && is.external
 	if is = is.of(s.clusterID); !is.api {
 		return false, errors.New(is.problem)
+	}
+	if is.external && s.clusterID == "" {
+		return false, errUnknown
 	}
 	return true, l.send(inTime, http.MethodPatch, releasePath, "", patch, nil)
 }

@@ -73,6 +73,9 @@ func (s *Seen) byInstaller(ctx context.Context, in *payload.Inputs, was held, ma
 		return machine.Result{LookAgain: whileRunning}, s.restart(ctx, request, result)
 	}
 	if made, err := job.Unpack(result.Data); err == nil {
+		if err := s.unaltered(ctx, was, result, made, mayMake); err != nil {
+			return machine.Result{}, err
+		}
 		if err := s.takeOver(ctx, request, made); err != nil {
 			return machine.Result{}, err
 		}
@@ -82,6 +85,25 @@ func (s *Seen) byInstaller(ctx context.Context, in *payload.Inputs, was held, ma
 		return machine.Result{}, lostError{What: fmt.Sprintf("Secret %s is gone, or not what the installer has made", request.JobName())}
 	}
 	return s.run(ctx, request, result)
+}
+
+// unaltered fails where machines were made with something else than an installer's result is now, and notes the sum of one that is first seen.
+// Whoever may write that Secret may write the sum, too, so that each role's Secret that is there has to agree.
+func (s *Seen) unaltered(ctx context.Context, was held, result *corev1.Secret, made payload.Payload, mayMake bool) error {
+	sum := wholeSum(made)
+	if !mayMake {
+		noted, lost := result.Annotations[v1alpha1.PayloadSumAnnotation], false
+		agrees := noted == "" || noted == sum
+		for _, role := range payload.Roles {
+			had := was.annotation(payload.SecretName(s.look.Plane.Name, role), v1alpha1.PayloadSumAnnotation)
+			lost = lost || had == ""
+			agrees = agrees && (had == "" || had == payload.Sum(made.Of(role)))
+		}
+		if !agrees || noted == "" && lost {
+			return lostError{What: fmt.Sprintf("Secret %s is not known to be what the installer has made", result.Name)}
+		}
+	}
+	return s.keep(ctx, held{result.Name: result}, result.Name, result.Data, map[string]string{v1alpha1.PayloadSumAnnotation: sum})
 }
 
 // request is what a Job is made for.

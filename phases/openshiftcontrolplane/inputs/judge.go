@@ -60,6 +60,7 @@ func (s *Seen) seePayload(ctx context.Context) error {
 			ends = found.notAfter
 		}
 	}
+	s.memory.clusterID = clusterID
 	s.facts.Payload = guards.Payload{Roles: tally, ClusterID: clusterID}
 	if tally.IsDone() {
 		s.facts.Payload.NotAfter = ends
@@ -138,5 +139,6 @@ func (s *Seen) judgement(secret *corev1.Secret) judged {
 	if payload.Sum(config) != secret.Annotations[v1alpha1.PayloadSumAnnotation] {
 		return judged{wrong: "it was altered"}
 	}
+	found.clusterID = cmp.Or(payload.ClusterID(config), found.clusterID) // the annotation may be lost, and was not written ever since
 	return found
 }

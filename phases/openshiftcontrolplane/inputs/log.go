@@ -41,7 +41,7 @@ func (s *Seen) seeLog(ctx context.Context) error {
 	return nil
 }
 
-// result is the Secret of the installer's Job, nil for none: the only one that ends like a payload and is none.
+// result is the Secret of the installer's Job, nil for none.
 func (s *Seen) result(ctx context.Context) (*metav1.PartialObjectMetadata, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
@@ -51,7 +51,7 @@ func (s *Seen) result(ctx context.Context) (*metav1.PartialObjectMetadata, error
 	}
 	for i := range list.Items {
 		one := &list.Items[i]
-		if metav1.IsControlledBy(one, s.look.Plane) && one.Annotations[v1alpha1.PayloadNotAfterAnnotation] != "" && one.Annotations[v1alpha1.PayloadSumAnnotation] == "" {
+		if metav1.IsControlledBy(one, s.look.Plane) && job.IsJobName(s.look.Plane.Name, one.Name) {
 			return one, nil
 		}
 	}

@@ -133,6 +133,44 @@ func TestInstallerJob_whose_result_nobody_can_date_is_run_anew_while_no_machine_
 	}
 }
 
+// Whoever may write the one Secret of an installer's result must not thereby have other machines made.
+func TestInstallerJob_whose_result_was_altered_once_machines_have_it_gives_nothing_back(t *testing.T) {
+	for name, of := range map[string]struct {
+		lost  []string
+		alter func(*bench, *corev1.Secret)
+		stays bool
+	}{
+		"altered, a worker's lost": {[]string{"worker"}, func(b *bench, s *corev1.Secret) { s.Data = b.packed("somebody else") }, true},
+		"altered, all lost":        {[]string{"bootstrap", "master", "worker"}, func(b *bench, s *corev1.Secret) { s.Data = b.packed("somebody else") }, true},
+		"altered, with its sum": {[]string{"worker"}, func(b *bench, s *corev1.Secret) {
+			s.Data = b.packed("somebody else")
+			s.Annotations[v1alpha1.PayloadSumAnnotation] = wholeSum(installers(t, "somebody else"))
+		}, true},
+		"altered, and its sum lost": {[]string{"worker"}, func(b *bench, s *corev1.Secret) {
+			s.Data = b.packed("somebody else")
+			delete(s.Annotations, v1alpha1.PayloadSumAnnotation)
+		}, true},
+		"as it was, a worker's lost": {[]string{"worker"}, func(*bench, *corev1.Secret) {}, false},
+		"as it was, all lost":        {[]string{"bootstrap", "master", "worker"}, func(*bench, *corev1.Secret) {}, false},
+	} {
+		b, result := started(t)
+		b.ended(batchv1.JobComplete, b.packed("the first"))
+		if answer, err := b.generate(); err != nil || answer.Truth != machine.Yes {
+			t.Fatalf("%s: it is %s: %s (%v)", name, answer.Truth, answer.Reason, err)
+		}
+		edit(b, asked(), "a", func(p *v1alpha1.OpenShiftControlPlane) { p.Annotations[v1alpha1.BootstrapMark] = "u1" })
+		edit(b, &corev1.Secret{}, result, func(s *corev1.Secret) { of.alter(b, s) })
+		for _, role := range of.lost {
+			b.remove(made("a-ignition-"+role, nil))
+		}
+		b.writes = nil
+		answer, err := b.generate()
+		if _, is := errors.AsType[lostError](err); is != of.stays || of.stays && len(b.writes) > 0 || !of.stays && answer.Truth != machine.Yes {
+			t.Errorf("%s: it is %s: %v, and it wrote %v", name, answer.Truth, err, b.writes)
+		}
+	}
+}
+
 // deprived is a payload that machines were made with, whose keys' Secret has lost its sum, or has that of another composer.
 func deprived(t *testing.T, sum string) *bench {
 	t.Helper()

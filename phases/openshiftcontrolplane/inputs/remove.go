@@ -10,20 +10,17 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capstan-capi/capstan/api/v1alpha1"
 	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/payload"
+	"github.com/capstan-capi/capstan/phases/payload/job"
 )
 
 // RemoveKeys deletes what the payload was sealed with and what an installer has made, once the bootstrap is finished and its config is
-// gone: nobody needs them then, and an administrator's key is among them. It reads caches only, and is safe to do on every pass.
+// gone: nobody needs them then, and an administrator's key is among them. They are told by their names, since others may annotate any Secret
+// of ours, and an authority that is lost is lost for good. It reads caches only, and is safe to do on every pass.
 func (s *Seen) RemoveKeys(ctx context.Context) (machine.Result, error) {
 	if s.look.Plane == nil || s.look.Cluster == nil || !s.facts.Reached().Finished {
 		return machine.Result{}, nil
-	}
-	kept := map[string]bool{}
-	for _, role := range payload.Roles {
-		kept[payload.SecretName(s.look.Plane.Name, role)] = true
 	}
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
@@ -39,7 +36,7 @@ func (s *Seen) RemoveKeys(ctx context.Context) (machine.Result, error) {
 		if one.Name == payload.SecretName(s.look.Plane.Name, payload.Bootstrap) {
 			return machine.Result{}, nil // it is retained, or about to go
 		}
-		if one.Annotations[v1alpha1.PayloadNotAfterAnnotation] != "" && !kept[one.Name] {
+		if one.Name == payload.KeysName(s.look.Plane.Name) || job.IsJobName(s.look.Plane.Name, one.Name) {
 			spent = append(spent, one)
 		}
 	}

@@ -6,8 +6,11 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/capstan-capi/capstan/api/v1alpha1"
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 )
 
@@ -65,5 +68,32 @@ func TestRemoveKeys_takes_away_what_an_installer_has_made(t *testing.T) {
 	seen, _ := b.see()
 	if _, err := seen.RemoveKeys(t.Context()); err != nil || b.has(name) || !b.has("c-kubeconfig") {
 		t.Errorf("its result is left: %v", err)
+	}
+}
+
+func TestRemoveKeys_leaves_authorities_and_the_kubeconfig_whatever_is_noted_on_them(t *testing.T) {
+	b, name := started(t)
+	b.ended(batchv1.JobComplete, b.packed("the first"))
+	if _, err := b.generate(); err != nil {
+		t.Fatal(err)
+	}
+	all := []string{"c-ca", "c-etcd", "c-sa", "c-proxy", "c-kubeconfig"}
+	for _, one := range all {
+		edit(b, &corev1.Secret{}, one, func(s *corev1.Secret) {
+			metav1.SetMetaDataAnnotation(&s.ObjectMeta, v1alpha1.PayloadNotAfterAnnotation, "2026-01-02T03:04:05Z")
+			metav1.SetMetaDataLabel(&s.ObjectMeta, clusterv1.ClusterNameLabel, "c")
+			s.OwnerReferences = b.secret("a-ignition-master").OwnerReferences
+		})
+	}
+	b.change = func(f *guards.Facts) { f.Marks.Finished = true }
+	b.remove(made("a-ignition-bootstrap", nil))
+	seen, _ := b.see()
+	if _, err := seen.RemoveKeys(t.Context()); err != nil || b.has(name) {
+		t.Errorf("the installer's result is left: %v", err)
+	}
+	for _, one := range all {
+		if !b.has(one) {
+			t.Errorf("%s is gone", one)
+		}
 	}
 }

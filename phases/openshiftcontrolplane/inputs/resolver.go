@@ -43,6 +43,8 @@ type memory struct {
 	roles   map[payload.Role]judged
 	log     lastLog
 	running running
+	// clusterID is that of the cluster that is made, empty while it is not known.
+	clusterID string
 }
 
 // New makes a resolver. c reads PartialObjectMetadata of Secrets and of definitions from a cache; live reads from the API server

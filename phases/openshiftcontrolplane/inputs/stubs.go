@@ -47,6 +47,14 @@ func (s *Seen) seeStubs(ctx context.Context) error {
 		}
 		tally.Missing = append(tally.Missing, s.missing(role, found.wrong))
 	}
+	if clusterID == "" { // the bootstrap's config tells, as long as that is there
+		found, err := s.judge(ctx, payload.Bootstrap)
+		if err != nil {
+			return err
+		}
+		clusterID = cmp.Or(found.clusterID, s.memory.clusterID)
+	}
+	s.memory.clusterID = clusterID
 	s.facts.Payload = guards.Payload{Roles: tally, ClusterID: clusterID}
 	return nil
 }
@@ -69,7 +77,7 @@ func (s *Seen) judgeStub(ctx context.Context, role payload.Role) (judged, error)
 }
 
 // KeepStubs gives masters and workers their configs back that were lost or altered once the bootstrap was finished: out of the other
-// one, or of what they are composed of. Where neither is left, that is told by the facts.
+// one, or of what they are composed of. Where neither is left, that is told by the facts. Which cluster was made is noted again beside both.
 func (s *Seen) KeepStubs(ctx context.Context) (machine.Result, error) {
 	if s.unread != nil {
 		return machine.Result{}, s.unread
@@ -103,6 +111,28 @@ func (s *Seen) KeepStubs(ctx context.Context) (machine.Result, error) {
 		}
 		return machine.Result{Did: "gave Secret " + name + " its Ignition config back", LookAgain: soon}, nil
 	}
+	return s.keepClusterID(ctx)
+}
+
+// keepClusterID notes again which cluster was made where that note is lost, or was never made.
+func (s *Seen) keepClusterID(ctx context.Context) (machine.Result, error) {
+	for _, role := range stubRoles {
+		if is := s.stubs[role]; is.wrong != "" || is.clusterID != "" || s.facts.Payload.ClusterID == "" {
+			continue
+		}
+		name := payload.SecretName(s.look.Plane.Name, role)
+		was, err := s.held(ctx, name)
+		if err != nil || was[name] == nil {
+			return machine.Result{}, err
+		}
+		switch err := s.keep(ctx, was, name, was[name].Data, map[string]string{v1alpha1.PayloadClusterIDAnnotation: s.facts.Payload.ClusterID}); {
+		case isRaced(err):
+			return machine.Result{LookAgain: soon}, nil
+		case err != nil:
+			return machine.Result{}, err
+		}
+		return machine.Result{Did: "noted in Secret " + name + " which cluster was made", LookAgain: soon}, nil
+	}
 	return machine.Result{}, nil
 }
 
@@ -127,7 +157,7 @@ func (s *Seen) stub(ctx context.Context, role payload.Role) ([]byte, map[string]
 		}
 		maps.Copy(notes, s.notesNow())
 	}
-	if id := cmp.Or(other.Annotations[v1alpha1.PayloadClusterIDAnnotation], s.facts.Payload.ClusterID); id != "" {
+	if id := s.facts.Payload.ClusterID; id != "" { // what is refused of the other one tells nothing of it
 		notes[v1alpha1.PayloadClusterIDAnnotation] = id
 	}
 	was, err := s.sumBefore(ctx, role)

@@ -155,6 +155,70 @@ func TestKeepStubs_of_an_installer_give_each_role_back_by_the_other(t *testing.T
 	}
 }
 
+// unnoted is a payload beside which nobody has noted, or notes any more, which cluster it makes.
+func unnoted(t *testing.T, roles ...string) (b *bench, id string) {
+	t.Helper()
+	b = installed(t)
+	id = string(b.secret("a-ignition-keys").Data["cluster-id"])
+	for _, role := range roles {
+		edit(b, &corev1.Secret{}, "a-ignition-"+role, func(s *corev1.Secret) { delete(s.Annotations, v1alpha1.PayloadClusterIDAnnotation) })
+	}
+	b.restart(b.live)
+	return b, id
+}
+
+func TestPayload_beside_which_no_cluster_is_noted_is_known_by_its_bootstrap_and_both_others_note_it(t *testing.T) {
+	noted := func(b *bench, name, id string) {
+		t.Helper()
+		for _, secret := range []string{masters, workers} {
+			if got := b.secret(secret).Annotations[v1alpha1.PayloadClusterIDAnnotation]; got != id || id == "" {
+				t.Errorf("%s: Secret %s notes %q", name, secret, got)
+			}
+		}
+		b.writes = nil
+		if b.stands(); len(b.writes) > 0 {
+			t.Errorf("%s: what is right was written: %v", name, b.writes)
+		}
+	}
+	for name, gone := range map[string]bool{"the bootstrap's is there": false, "the bootstrap's went with the bootstrap": true} {
+		b, id := unnoted(t, "bootstrap", "master", "worker")
+		if _, facts := b.see(); facts.Payload.ClusterID != id {
+			t.Errorf("%s: before the bootstrap is finished it is %q", name, facts.Payload.ClusterID)
+		}
+		b.change = func(f *guards.Facts) { f.Marks.Finished = true }
+		if gone {
+			b.remove(made("a-ignition-bootstrap", nil))
+		} else {
+			b.restart(b.live)
+		}
+		b.stands()
+		noted(b, name, id)
+	}
+	b, id := unnoted(t, "master")
+	b.change = func(f *guards.Facts) { f.Marks.Finished = true }
+	b.remove(made("a-ignition-bootstrap", nil))
+	b.restart(b.live)
+	b.stands()
+	noted(b, "the other one has it", id)
+}
+
+func TestKeepStubs_takes_nobodys_word_for_the_cluster_whose_Secret_it_refuses(t *testing.T) {
+	b := finished(t)
+	b.remove(made(masters, nil))
+	b.remove(made(workers, nil))
+	another := made(workers, nil)
+	another.Annotations = map[string]string{v1alpha1.PayloadClusterIDAnnotation: "99999999-2222-4333-8444-555555555555"}
+	another.Labels = map[string]string{clusterv1.ClusterNameLabel: "c"}
+	b.add(another)
+	b.restart(b.live)
+	seen, _ := b.see()
+	_, err := seen.KeepStubs(t.Context())
+	must(t, err)
+	if id := b.secret(masters).Annotations[v1alpha1.PayloadClusterIDAnnotation]; id != "" {
+		t.Errorf("it notes %q", id)
+	}
+}
+
 func TestInputs_of_a_cluster_that_was_scaled_since_are_the_frozen_ones(t *testing.T) {
 	b := finished(t)
 	edit(b, &v1alpha1.OpenShiftControlPlane{}, key.Name, func(p *v1alpha1.OpenShiftControlPlane) {

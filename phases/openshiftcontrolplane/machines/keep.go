@@ -132,7 +132,12 @@ func (s *Seen) tellUpToDate(ctx context.Context, one *clusterv1.Machine, d *doin
 		}
 		patch = client.RawPatch(types.JSONPatchType, added)
 	}
-	done, err := d.patched(one, s.maker.client.Status().Patch(ctx, one, patch))
+	err := s.maker.client.Status().Patch(ctx, one, patch)
+	if apierrors.IsInvalid(err) { // somebody was quicker: there is another Machine of the name, or this very condition
+		d.waits = true
+		return nil
+	}
+	done, err := d.patched(one, err)
 	if done {
 		s.maker.told.note(one.UID, s.maker.now())
 	}

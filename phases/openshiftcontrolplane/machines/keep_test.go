@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -115,6 +116,30 @@ func TestKeep_says_of_each_Machine_that_it_is_up_to_date(t *testing.T) {
 	}
 	if _, facts := w.see(); facts.Counts.UpToDate != 3 || facts.Counts.Replicas != 3 {
 		t.Errorf("the counts are %+v", facts.Counts)
+	}
+}
+
+func TestKeep_that_somebody_is_quicker_than_to_say_that_a_Machine_is_up_to_date_is_no_error(t *testing.T) {
+	w := installed(t, 1, managed)
+	change(w, w.machine("a-0"), func(m *clusterv1.Machine) {
+		meta.RemoveStatusCondition(&m.Status.Conditions, clusterv1.MachineUpToDateCondition)
+	})
+	w.maker.told.forget(w.machine("a-0").UID)
+	asked := 0
+	w.refuse = func(verb, what string) error {
+		if verb != "patch status of" || what != "Machine a-0" {
+			return nil
+		}
+		asked++
+		return apierrors.NewInvalid(machines.GroupKind(), "a-0", nil)
+	}
+	if result, err := w.do((*Seen).KeepInstalled); err != nil || result.LookAgain == 0 || asked != 1 {
+		t.Errorf("%+v, %v, asked %d times", result, err, asked)
+	}
+	w.refuse = nil
+	w.must((*Seen).KeepInstalled)
+	if meta.FindStatusCondition(w.machine("a-0").Status.Conditions, clusterv1.MachineUpToDateCondition) == nil {
+		t.Error("it is not said later")
 	}
 }
 

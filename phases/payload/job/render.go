@@ -19,6 +19,8 @@ const (
 
 	// nameMost is how long the name of a Job may be, since it becomes a label of its pods.
 	nameMost = 63
+	// hashBytes are how many of a digest are in it, each as two digits.
+	hashBytes = 5
 )
 
 // Request is what a Job is made for.
@@ -52,10 +54,21 @@ type Objects struct {
 // JobName is that of the Job, and of everything that belongs to it: the same for the same inputs and images.
 func (r Request) JobName() string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{r.Name, r.Digest, r.ReleaseImage, r.InstallerImage}, "\n")))
+	return prefix(r.Name) + hex.EncodeToString(sum[:hashBytes])
+}
+
+// IsJobName says that a name is that of a Job of an OpenShiftControlPlane, of whatever inputs and images.
+func IsJobName(controlPlane, name string) bool {
+	hash, is := strings.CutPrefix(name, prefix(controlPlane))
+	sum, err := hex.DecodeString(hash)
+	return is && err == nil && len(sum) == hashBytes && hash == strings.ToLower(hash)
+}
+
+// prefix is what the names of all Jobs of an OpenShiftControlPlane begin with.
+func prefix(controlPlane string) string {
 	const kind = "-ignition-"
-	hash := hex.EncodeToString(sum[:5])
-	room := nameMost - len(kind) - len(hash) - len("-assets-99")
-	return strings.TrimRight(r.Name[:min(len(r.Name), room)], "-.") + kind + hash
+	room := nameMost - len(kind) - hex.EncodedLen(hashBytes) - len("-assets-99")
+	return strings.TrimRight(controlPlane[:min(len(controlPlane), room)], "-.") + kind
 }
 
 // Render returns the objects, or a LargeFileError.

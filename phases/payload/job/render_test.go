@@ -91,6 +91,14 @@ func TestJobName_is_another_one_for_other_inputs_and_images(t *testing.T) {
 		if now == was || len(validation.IsDNS1123Label(now+"-assets-99")) > 0 && name != "object" || len(now+"-assets-99") > 63 {
 			t.Errorf("with another %s it is %s", name, now)
 		}
+		if !IsJobName(r.Name, now) {
+			t.Errorf("with another %s it is not known as a Job's: %s", name, now)
+		}
+	}
+	for _, other := range []string{"", "a", r.Name + "-ca", r.Name + "-kubeconfig", r.Name + "-ignition-keys", r.Name + "-ignition-master", was + "0", was + "-assets-0", was[:len(was)-2], "b" + was} {
+		if IsJobName(r.Name, other) {
+			t.Errorf("%q is taken for the name of a Job", other)
+		}
 	}
 	if again := r.JobName(); again != was {
 		t.Errorf("it is %s, and again %s", was, again)
