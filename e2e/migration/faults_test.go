@@ -25,7 +25,7 @@ var refusals = []refusal{
 	{"Copying", "create", "machines", "resource-conversion-failed"},
 	{"CopyingStatus", "update", "machines", "status-copy-failed"},
 	{"Rewiring", "patch", "secrets", "workload-update-failed"},
-	{"Equipping", "patch", "deployments", "workload-update-failed"},
+	{"Equipping", "update", "deployments", "workload-update-failed"},
 	{"Starting", "patch", "deployments", "scale-up-timeout"},
 	{"Comparing", "list", "inmemorymachines", "proxy-verify-failed"},
 	{"Unpausing", "patch", "clusters", "health-check-timeout"},
