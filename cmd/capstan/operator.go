@@ -124,11 +124,6 @@ func (f *operatorFlags) validate() error {
 	case f.concurrency < 1:
 		return fmt.Errorf("--apply-concurrency %d is less than 1", f.concurrency)
 	}
-	if f.privateCAPIImage != "" {
-		if _, err := images.ParseRef(f.privateCAPIImage); err != nil {
-			return fmt.Errorf("--private-capi-image: %w", err)
-		}
-	}
 	return f.bootImages.validate()
 }
 
@@ -156,6 +151,10 @@ func (f *operatorFlags) privateCAPI(ctx context.Context, config *rest.Config) op
 		given.LegacyOperator = keysOf([]string{f.legacyOperator})[0]
 	}
 	if given.Image != "" {
+		// The operator does all else, and a move that is under way goes on.
+		if _, err := images.ParseRef(given.Image); err != nil {
+			ctrl.Log.Error(err, "No HostedCluster is moved to private types of Cluster API with what flag --private-capi-image names")
+		}
 		return given
 	}
 	ctx, end := context.WithTimeout(ctx, inUseTimeout)

@@ -44,20 +44,24 @@ func TestOperator_the_deployment_uses_flags_that_exist(t *testing.T) {
 
 func TestOperator_refuses_flags_that_make_no_sense(t *testing.T) {
 	for want, f := range map[string]operatorFlags{
-		"--release-version (or env RELEASE_VERSION) is needed":                               {concurrency: 8},
-		"is not a version such as 4.22.6":                                                    {release: "a b", concurrency: 8},
-		"--apply-concurrency 0 is less than 1":                                               {release: "4.22.6"},
-		"--provider-image-dir needs the name":                                                {release: "4.22.6", concurrency: 1, providerImageDir: "/images"},
-		"--pull-secret just-a-name is not of the form":                                       {release: "4.22.6", concurrency: 1, pullSecrets: []string{"a/b", "just-a-name"}},
-		"--private-capi-image: image reference \"registry.example.com/capstan:1\" is by tag": {release: "4.22.6", concurrency: 1, privateCAPIImage: "registry.example.com/capstan:1"},
-		"--pull-secret a/b/c is not of the form":                                             {release: "4.22.6", concurrency: 1, pullSecrets: []string{"a/b/c"}},
+		"--release-version (or env RELEASE_VERSION) is needed": {concurrency: 8},
+		"is not a version such as 4.22.6":                      {release: "a b", concurrency: 8},
+		"--apply-concurrency 0 is less than 1":                 {release: "4.22.6"},
+		"--provider-image-dir needs the name":                  {release: "4.22.6", concurrency: 1, providerImageDir: "/images"},
+		"--pull-secret just-a-name is not of the form":         {release: "4.22.6", concurrency: 1, pullSecrets: []string{"a/b", "just-a-name"}},
+		"--pull-secret a/b/c is not of the form":               {release: "4.22.6", concurrency: 1, pullSecrets: []string{"a/b/c"}},
 	} {
 		if err := f.validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 	}
-	if err := (&operatorFlags{release: "4.22.6-rc.1", concurrency: 1}).validate(); err != nil {
-		t.Errorf("a sound release is refused: %v", err)
+	for name, f := range map[string]operatorFlags{
+		"a sound release":            {release: "4.22.6-rc.1", concurrency: 1},
+		"an image of moves by a tag": {release: "4.22.6", concurrency: 1, privateCAPIImage: "registry.example.com/capstan:1"},
+	} {
+		if err := f.validate(); err != nil {
+			t.Errorf("%s is refused: %v", name, err)
+		}
 	}
 }
 

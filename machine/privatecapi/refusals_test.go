@@ -7,6 +7,7 @@ import (
 	"time"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
+	"github.com/capstan-capi/capstan/phases/privatecapi/simulated"
 )
 
 func TestMigration_tells_that_private_types_in_use_are_not_switched_off_by_the_flag(t *testing.T) {
@@ -34,6 +35,20 @@ func TestMigration_tells_that_private_types_in_use_are_not_switched_off_by_the_f
 	p.until("not told any more", time.Minute, func() bool { return !strings.Contains(p.said(moved), says) })
 }
 
+func TestMigration_begins_with_no_image_that_may_be_another_tomorrow_and_goes_on_with_one(t *testing.T) {
+	const byTag = "registry.example/capstan:1"
+	p, key := waits(t)
+	p.Given(byTag, "4.22.0")
+	p.restart()
+	p.refuses(key, "is by tag (1), which may name another image tomorrow")
+	p.Given(simulated.Image, "4.22.0")
+	p.restart()
+	p.until("draining", 5*time.Minute, p.reaches(key, guards.Draining))
+	p.Given(byTag, "4.22.0")
+	p.restart()
+	p.until("moved", 5*time.Minute, p.rests(key, guards.Private))
+}
+
 func TestMigration_gives_nobody_to_the_old_operator_because_the_programme_is_gone(t *testing.T) {
 	p, moved := waits(t)
 	p.begin(moved)
@@ -56,10 +71,10 @@ func TestMigration_by_an_older_operator_than_one_that_has_moved_is_refused_while
 	other := p.AddHosted("b", 1)
 	p.Annotate(other, guards.PausedAnnotation, "true")
 	p.until("eligible", time.Minute, p.rests(other, guards.Eligible))
-	p.Given("registry.example/capstan:1", "4.21.9")
+	p.Given(simulated.Image, "4.21.9")
 	p.restart()
 	p.refuses(other, "release 4.21.9 of this operator is older than 4.22.0")
-	p.Given("registry.example/capstan:1", "4.22.1")
+	p.Given(simulated.Image, "4.22.1")
 	p.restart()
 	p.until("moved", 5*time.Minute, p.rests(other, guards.Private))
 }

@@ -83,8 +83,8 @@ func volume() map[string]any {
 // their own: one that waits for the hosted cluster would wait for ever. A template that has the proxy comes back as it is; a proxy that is
 // not as it is made today makes room for one that is.
 func (e Equipment) Equip(template map[string]any, of Component) map[string]any {
-	out, _ := cloned(template).(map[string]any)
-	if IsEquipped(template) {
+	out := withoutFormer(template)
+	if IsEquipped(template) && of.isTold(template) {
 		return out
 	}
 	if hasProxy(template) {
@@ -132,6 +132,14 @@ func IsEquipped(template map[string]any) bool {
 		slices.ContainsFunc(containersOf(spec, "containers"), isPointed) && !slices.ContainsFunc(allOf(spec), isHalf)
 }
 
+// isTold says that a component which equips others is told to: else it would take from them what they were given.
+func (of Component) isTold(template map[string]any) bool {
+	spec, _ := template["spec"].(map[string]any)
+	return !of.Scales || slices.ContainsFunc(containersOf(spec, "containers"), func(c map[string]any) bool {
+		return itemOf(c, "env", equippedBy)["value"] == "true"
+	})
+}
+
 // hasProxy says that a Pod template has a proxy, however it is made, or a container that looks for what one writes.
 func hasProxy(template map[string]any) bool {
 	spec, _ := template["spec"].(map[string]any)
@@ -142,13 +150,7 @@ func hasProxy(template map[string]any) bool {
 // Strip is a Pod template without the proxy, as Equip or an operator of its own has put it there, today or once. No flag names the file
 // any more, since a component that cannot read it would not start.
 func (e Equipment) Strip(template map[string]any) map[string]any {
-	out, _ := cloned(template).(map[string]any)
-	metadata, _ := out["metadata"].(map[string]any)
-	if annotations, is := metadata["annotations"].(map[string]any); is {
-		if delete(annotations, formerKubeconfig); len(annotations) == 0 {
-			delete(metadata, "annotations")
-		}
-	}
+	out := withoutFormer(template)
 	spec, _ := out["spec"].(map[string]any)
 	keep(spec, "initContainers", func(list []any) []any { return without(list, sidecarName) })
 	keep(spec, "volumes", func(list []any) []any { return without(list, kubeconfigVolume) })
@@ -157,6 +159,18 @@ func (e Equipment) Strip(template map[string]any) map[string]any {
 		keep(container, "volumeMounts", func(list []any) []any { return without(list, kubeconfigVolume) })
 		keep(container, "command", withoutFile)
 		keep(container, "args", withoutFile)
+	}
+	return out
+}
+
+// withoutFormer is a copy of a Pod template without what a former proxy read. Nobody reads it, and no write may leave it there.
+func withoutFormer(template map[string]any) map[string]any {
+	out, _ := cloned(template).(map[string]any)
+	metadata, _ := out["metadata"].(map[string]any)
+	if annotations, is := metadata["annotations"].(map[string]any); is {
+		if delete(annotations, formerKubeconfig); len(annotations) == 0 {
+			delete(metadata, "annotations")
+		}
 	}
 	return out
 }
@@ -171,7 +185,7 @@ func (e Equipment) fitted(template map[string]any, of Component, side Side) map[
 	case side == Private && !host:
 		return e.Equip(template, of)
 	}
-	return template
+	return withoutFormer(template)
 }
 
 // keep changes a list of an object, and drops one that is empty.

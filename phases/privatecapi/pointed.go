@@ -8,8 +8,8 @@ import (
 const (
 	// kubeconfigVariable is where client-go looks for the file that leads to an API server.
 	kubeconfigVariable = "KUBECONFIG"
-	// keptAs ends the name that a variable of a container's own has while the proxy takes its place. It stays where it stood, so that what
-	// refers to others goes on to, and comes back though everything else that is noted of a move is lost.
+	// keptAs ends the name that a variable of a container's own has while the proxy takes its place. It stays where it stood, right before
+	// the proxy's, since a variable refers to those that stand before it, and comes back though all else that is noted of a move is lost.
 	keptAs = "_WITHOUT_PROXY"
 )
 
@@ -59,26 +59,50 @@ func withoutFile(words []any) []any {
 	return left
 }
 
-// take has a variable of a container be what the proxy needs, and keeps one of the container's own under another name.
+// take has a variable of a container be what the proxy needs, and keeps one of the container's own under another name, and one that has
+// that name already under a longer one.
 func take(container map[string]any, name, value string) {
-	env, _ := container["env"].([]any)
-	env = slices.Clone(env)
-	for i := range env {
-		if one, _ := env[i].(map[string]any); one["name"] == name {
-			env[i] = renamedTo(one, name+keptAs)
+	own, _ := container["env"].([]any)
+	taken := map[string]any{"name": name, "value": value}
+	var env []any
+	is := false
+	for _, item := range own {
+		one, _ := item.(map[string]any)
+		text, _ := one["name"].(string)
+		if !isKept(text, name) {
+			env = append(env, item)
+			continue
+		}
+		env = append(env, renamedTo(one, text+keptAs))
+		if text == name && !is {
+			env, is = append(env, taken), true
 		}
 	}
-	container["env"] = append(env, map[string]any{"name": name, "value": value})
+	if !is {
+		env = append(env, taken)
+	}
+	container["env"] = env
 }
 
-// givenBack is an environment without what the proxy takes, and with what is kept of the container's own.
+// isKept says that a name is that of a variable, or the one under which that is kept, or this one is, and so on.
+func isKept(name, of string) bool {
+	rest, is := strings.CutPrefix(name, of)
+	return is && strings.ReplaceAll(rest, keptAs, "") == ""
+}
+
+// givenBack is an environment without what the proxy takes, and with what is kept of the container's own. Where the container has its own
+// already, the proxy has never taken it.
 func givenBack(env []any) []any {
 	env = slices.DeleteFunc(slices.Clone(env), isTaken)
+	left := map[string]any{"env": slices.Clone(env)}
 	for i := range env {
 		one, _ := env[i].(map[string]any)
 		name, _ := one["name"].(string)
-		if own, kept := strings.CutSuffix(name, keptAs); kept && (own == kubeconfigVariable || own == equippedBy) {
-			env[i] = renamedTo(one, own)
+		before, kept := strings.CutSuffix(name, keptAs)
+		for _, own := range []string{kubeconfigVariable, equippedBy} {
+			if kept && isKept(before, own) && itemOf(left, "env", own) == nil {
+				env[i] = renamedTo(one, before)
+			}
 		}
 	}
 	return env

@@ -3,6 +3,9 @@ package privatecapi
 import (
 	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // led is a Pod template with the proxy whose containers are these.
@@ -55,5 +58,69 @@ func TestEquipment_Strip_leaves_no_flag_that_names_a_file_which_is_gone(t *testi
 	}
 	if hasProxy(map[string]any{"spec": spec}) {
 		t.Error("it still has the proxy")
+	}
+}
+
+func environment(variables ...string) []any {
+	var env []any
+	for i := 0; i < len(variables); i += 2 {
+		env = append(env, map[string]any{"name": variables[i], "value": variables[i+1]})
+	}
+	return env
+}
+
+func TestEquipment_keeps_each_variable_where_others_refer_to_it_and_gives_it_back_by_its_name(t *testing.T) {
+	const kept = "KUBECONFIG_WITHOUT_PROXY"
+	for name, row := range map[string]struct{ own, equipped []any }{
+		"none": {environment("A", "b"), environment("A", "b", "KUBECONFIG", KubeconfigPath)},
+		"one that another refers to": {
+			environment("KUBECONFIG", "/own", "SHOWN", "$(KUBECONFIG)"),
+			environment(kept, "/own", "KUBECONFIG", KubeconfigPath, "SHOWN", "$(KUBECONFIG)"),
+		},
+		"one, and one of the name that it gets": {
+			environment("KUBECONFIG", "/own", kept, "other"),
+			environment(kept, "/own", "KUBECONFIG", KubeconfigPath, kept+"_WITHOUT_PROXY", "other"),
+		},
+		"only one of the name that it would get": {
+			environment(kept, "other"), environment(kept+"_WITHOUT_PROXY", "other", "KUBECONFIG", KubeconfigPath),
+		},
+	} {
+		container := map[string]any{"env": row.own}
+		point(container)
+		if diff := cmp.Diff(row.equipped, container["env"]); diff != "" {
+			t.Errorf("%s, equipped: %s", name, diff)
+		}
+		if diff := cmp.Diff(row.own, givenBack(row.equipped)); diff != "" {
+			t.Errorf("%s, given back: %s", name, diff)
+		}
+	}
+	if own := environment("KUBECONFIG", "/own", kept, "other"); !cmp.Equal(own, givenBack(own)) {
+		t.Errorf("what was never taken is given back as %v", givenBack(own))
+	}
+}
+
+func TestEquipment_leaves_nothing_of_a_former_proxy_where_that_is_all_that_is_left_of_it(t *testing.T) {
+	e, left := Equipment{Image: "capstan:1"}, template()
+	left["metadata"].(map[string]any)["annotations"] = map[string]any{formerKubeconfig: "{}"}
+	for side, want := range map[Side]map[string]any{Private: e.Equip(template(), Component{}), Standard: template()} {
+		if diff := cmp.Diff(want, e.fitted(left, Component{}, side)); diff != "" {
+			t.Errorf("%s: %s", side, diff)
+		}
+	}
+}
+
+func TestEquipment_is_whole_for_what_equips_others_once_that_is_told_to(t *testing.T) {
+	e, of := Equipment{Image: "capstan:1"}, Component{Scales: true}
+	byPatch := e.Equip(template(), Component{}) // as sidecar.yaml alone makes it
+	equipped := e.Equip(byPatch, of)
+	if !of.isTold(equipped) || of.isTold(byPatch) || !IsEquipped(equipped) {
+		t.Errorf("it is not told: %v", equipped)
+	}
+	if diff := cmp.Diff(e.Equip(template(), of), equipped); diff != "" {
+		t.Error(diff)
+	}
+	w := workload{of: of, object: &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"template": byPatch}}}}
+	if !w.lacks(Private) {
+		t.Error("a move leaves it as it is")
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/phases/images"
 )
 
 // RunChecks asks whether anything speaks against the move. What does is told, and puts the HostedCluster behind the others.
@@ -37,10 +38,7 @@ func (p *Pass) RunChecks(ctx context.Context) (machine.Result, error) {
 }
 
 func (p *Pass) check(ctx context.Context) ([]string, error) {
-	refused := p.checkObjects()
-	if p.Equipment.Image == "" && p.sides.source == Standard {
-		refused = append(refused, "no image with the proxy is known")
-	}
+	refused := slices.Concat(p.checkObjects(), p.checkImage())
 	downgrade, err := p.checkRelease(ctx)
 	if err != nil {
 		return nil, err
@@ -51,6 +49,21 @@ func (p *Pass) check(ctx context.Context) ([]string, error) {
 	}
 	rights, err := p.checkRights(ctx)
 	return slices.Concat(refused, downgrade, served, p.checkDependents(ctx), rights), err
+}
+
+// checkImage asks whether it is certain which image components would get beside them. A move that is under way takes any, since
+// components stand still until they have one.
+func (p *Pass) checkImage() []string {
+	if p.sides.source != Standard {
+		return nil
+	}
+	if p.Equipment.Image == "" {
+		return []string{"no image with the proxy is known"}
+	}
+	if _, err := images.ParseRef(p.Equipment.Image); err != nil {
+		return []string{"the image with the proxy is not certain: " + err.Error()}
+	}
+	return nil
 }
 
 // checkRelease asks whether a later release has moved HostedClusters. The Lease tells, as long as nobody deletes it.

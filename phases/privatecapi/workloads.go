@@ -189,7 +189,7 @@ func (w workload) lacks(side Side) bool {
 	if side == Standard {
 		return hasProxy(w.template())
 	}
-	return !IsEquipped(w.template()) && !w.isInHostNetwork()
+	return !(IsEquipped(w.template()) && w.of.isTold(w.template())) && !w.isInHostNetwork()
 }
 
 // restore gives it back the template and the replicas that it had, and takes off what was kept. Its Pods see a side then, whatever
@@ -289,7 +289,7 @@ func workloadFacts(all []workload, target Side) (guards.Workloads, guards.Pods) 
 		}
 		pods.Left = append(pods.Left, w.pods...)
 		equipped, bare := IsEquipped(w.template()), !hasProxy(w.template())
-		count(&f.Equipped, target == Private && equipped || target == Standard && bare, name)
+		count(&f.Equipped, target == Private && equipped && w.of.isTold(w.template()) || target == Standard && bare, name)
 		if !w.of.Waits {
 			count(&f.Available, w.isAvailable(), name)
 		}

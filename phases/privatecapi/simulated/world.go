@@ -26,6 +26,9 @@ const (
 	installation      = "our-installation"
 )
 
+// Image is that of the proxy which the operator is given at first.
+const Image = "registry.example/capstan@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 // World is a management cluster with hosted clusters, and the operator that moves them.
 type World struct {
 	server *server
@@ -44,7 +47,7 @@ type World struct {
 
 // New is a world with the programme enabled and no hosted cluster.
 func New() *World {
-	w := &World{clock: noon, cloud: &cloud{instances: map[string]bool{}}, failing: map[string]bool{}, image: "registry.example/capstan:1", release: "4.22.0"}
+	w := &World{clock: noon, cloud: &cloud{instances: map[string]bool{}}, failing: map[string]bool{}, image: Image, release: "4.22.0"}
 	w.server = &server{
 		now: func() time.Time { return w.clock }, objects: map[ref]*unstructured.Unstructured{}, kinds: kinds(),
 		tried: map[string]bool{}, forbidden: map[string]bool{}, written: map[string]int{},
