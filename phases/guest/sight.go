@@ -98,7 +98,7 @@ type clusterVersion struct {
 	there bool
 	// desired is the release that it goes to or has, wanted the one that spec asks for, done the one that it has come to.
 	desired, wanted, done image
-	// not says that it is not upgradeable, and why.
+	// notUpgradeable says that it is not upgradeable, and why.
 	notUpgradeable bool
 	why            string
 }
@@ -184,7 +184,7 @@ func operatorOf(name string, conditions []configv1.ClusterOperatorStatusConditio
 	o.degraded, _, _ = condition(conditions, configv1.OperatorDegraded)
 	for _, v := range versions {
 		if v.Name == "operator" {
-			o.has = v.Version
+			o.has = text(v.Version)
 		}
 	}
 	return o
@@ -192,18 +192,21 @@ func operatorOf(name string, conditions []configv1.ClusterOperatorStatusConditio
 
 // versionOf reads a ClusterVersion.
 func versionOf(v *configv1.ClusterVersion) clusterVersion {
-	found := clusterVersion{there: true, desired: image{v.Status.Desired.Image, v.Status.Desired.Version}}
+	found := clusterVersion{there: true, desired: imageOf(v.Status.Desired.Image, v.Status.Desired.Version)}
 	if asked := v.Spec.DesiredUpdate; asked != nil {
-		found.wanted = image{asked.Image, asked.Version}
+		found.wanted = imageOf(asked.Image, asked.Version)
 	}
 	for _, past := range v.Status.History {
 		if past.State == configv1.CompletedUpdate {
-			found.done = image{past.Image, past.Version}
+			found.done = imageOf(past.Image, past.Version)
 			break
 		}
 	}
-	_, found.notUpgradeable, found.why = condition(v.Status.Conditions, configv1.OperatorUpgradeable)
+	_, not, why := condition(v.Status.Conditions, configv1.OperatorUpgradeable)
+	found.notUpgradeable, found.why = not, words(why)
 	return found
 }
+
+func imageOf(ref, version string) image { return image{text(ref), text(version)} }
 
 func named(kind, name string) string { return fmt.Sprintf("%s %s", kind, name) }
