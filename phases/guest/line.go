@@ -3,8 +3,10 @@ package guest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -38,6 +40,8 @@ type line struct {
 	authorities []byte
 	// insecure says that it takes anybody for the guest.
 	insecure bool
+	// leads tells apart where kubeconfigs lead to, and whom they take for the guest.
+	leads string
 	// bounds are those of all guests together.
 	bounds *bounds
 }
@@ -78,7 +82,11 @@ func dial(data []byte, within *bounds) (*line, error) {
 	if err != nil {
 		return nil, errors.New("its user cannot be used; give it certificates or a token as data")
 	}
-	made := &line{bounds: within, server: server, transport: transport, authorities: config.CAData, insecure: config.Insecure, http: &http.Client{
+	where, err := json.Marshal([]any{given.Clusters, given.Contexts, given.CurrentContext})
+	if err != nil {
+		return nil, errors.New("it is no kubeconfig; give it one")
+	}
+	made := &line{bounds: within, leads: fmt.Sprintf("%x", sha256.Sum256(where)), server: server, transport: transport, authorities: config.CAData, insecure: config.Insecure, http: &http.Client{
 		Transport: wrapped, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if len(config.CertData) > 0 {

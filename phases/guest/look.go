@@ -44,8 +44,15 @@ func (p *Poller) look(ctx context.Context, g *guest, want wanted) sight {
 	if err != nil {
 		return sight{problem: err.Error()}
 	}
+	s := p.lookBy(ctx, g, want, l, by)
+	s.leads = by.leads
+	return s
+}
+
+// lookBy does so by a kubeconfig.
+func (p *Poller) lookBy(ctx context.Context, g *guest, want wanted, l *line, by kubeconfig) sight {
 	begun := p.clock.Now()
-	err = l.get(ctx, readyPath, "", nil)
+	err := l.get(ctx, readyPath, "", nil)
 	p.probed(g.key, p.clock.Since(begun), err == nil)
 	if err != nil {
 		return sight{problem: machine.Shorten(err.Error(), textMost), refused: isRefusal(err)}

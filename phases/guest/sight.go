@@ -14,6 +14,8 @@ import (
 
 // sight is what was seen of a guest at one time. Two that are equal say the same.
 type sight struct {
+	// leads tells apart by what kubeconfig it was asked, empty for none.
+	leads       string
 	api, silent bool
 	// problem says why the API does not answer, or what could not be read though it does.
 	problem string
