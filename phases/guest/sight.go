@@ -21,8 +21,8 @@ type sight struct {
 	problem string
 	// refused says that the credentials are why.
 	refused bool
-	// external says that it was asked by a kubeconfig of somebody else's, or by one that trusts another authority, clusterID what the guest says which cluster it is, empty while it
-	// does not. other says that it is another cluster than the one that was made.
+	// external says that it was asked by a kubeconfig of somebody else's, or by one that trusts another authority, clusterID what the guest
+	// says which cluster it is, empty while it does not. other says that it is another cluster than the one that was made.
 	external  bool
 	clusterID string
 	other     bool
@@ -44,7 +44,8 @@ func (s sight) of(clusterID string) sight {
 		return s
 	}
 	to := sight{external: true, clusterID: s.clusterID, other: s.clusterID != "", silent: s.silent}
-	to.problem = cmp.Or(s.problem, "it does not say yet which cluster it is, and its kubeconfig is somebody else's or trusts another authority: its ClusterVersion version has no spec.clusterID")
+	to.problem = cmp.Or(s.problem, "it does not say yet which cluster it is, and its kubeconfig is somebody else's or trusts another authority: "+
+		"its ClusterVersion version has no spec.clusterID")
 	if to.other {
 		to.problem = fmt.Sprintf("it is another cluster: its ID is %q, and that of the cluster that was made here %q", machine.Shorten(s.clusterID, idMost), clusterID)
 	}
