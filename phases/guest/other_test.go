@@ -50,11 +50,12 @@ func TestGuest_of_somebody_elses_kubeconfig_counts_once_it_is_the_cluster_that_w
 		counts  bool
 		says    string
 	}{
-		"the one that was made":         {own, making(own), true, ""},
-		"another one":                   {others, making(own), false, "it is another cluster: its ID is"},
-		"one that does not say":         {"", making(own), false, "it does not say yet which cluster it is"},
-		"a payload that does not say":   {others, making(""), true, ""},
-		"a payload that cannot be read": {own, func(*guards.Facts) {}, false, "it is not known which cluster was made here"},
+		"the one that was made":                                {own, making(own), true, ""},
+		"another one":                                          {others, making(own), false, "it is another cluster: its ID is"},
+		"one that does not say":                                {"", making(own), false, "it does not say yet which cluster it is"},
+		"a payload that does not say":                          {others, making(""), true, ""},
+		"a payload that cannot be read":                        {own, func(*guards.Facts) {}, false, "it is not known which cluster was made here"},
+		"a payload that cannot be read, once all is installed": {own, finished, false, "it is not known which cluster was made here"},
 	} {
 		w := identified(t, of.guest)
 		facts := w.ask(of.payload)

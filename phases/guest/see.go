@@ -47,8 +47,8 @@ func (p *Poller) See(ctx context.Context, look phases.Look, f *guards.Facts) (*S
 	}
 	s.sight, s.fresh = last.of(s.clusterID), p.clock.Since(s.guest.heard) < fresh
 	s.guest.mu.Unlock()
-	if s.sight.external && s.clusterID == "" && !f.Payload.Roles.Known && !marks.Finished { // a mark would be for good
-		s.sight = sight{external: true, problem: "its kubeconfig is somebody else's, and it is not known which cluster was made here: the payload cannot be read"}
+	if s.sight.external && s.clusterID == "" && !f.Payload.Roles.Known {
+		s.sight = sight{external: true, silent: s.sight.silent, problem: "its kubeconfig is somebody else's, and it is not known which cluster was made here: the payload cannot be read"}
 	}
 	f.Guest = s.sight.facts(want.nodes)
 	f.Guest.Unasked = !s.sight.api && s.sight.problem == ""
