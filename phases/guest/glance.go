@@ -15,8 +15,8 @@ func (p *Poller) isSame(ctx context.Context, g *guest, want wanted) bool {
 	if !fits || !want.finished && last.complete { // then it is Nodes and etcd that are waited for
 		return false
 	}
-	l, _, err := p.lineOf(ctx, g, want.cluster)
-	if err != nil {
+	l, by, err := p.lineOf(ctx, g, want.cluster)
+	if err != nil || by.leads != last.leads {
 		return false
 	}
 	now := sight{}

@@ -28,6 +28,8 @@ type kubeconfig struct {
 	ours bool
 	// notAfter is until when its certificates are valid, zero for one without.
 	notAfter time.Time
+	// leads tells apart where it leads, whom it takes for the guest, and whose it is; a renewed one is the same.
+	leads string
 	// server is where it leads.
 	server string
 	// certificate is what it says who it is by, nil for none; authorities are those that it trusts, in PEM.
@@ -72,6 +74,9 @@ func (p *Poller) readKubeconfig(ctx context.Context, g *guest, cluster client.Ob
 	found.version = version
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.kubeconfig.leads != "" && g.kubeconfig.leads != found.leads { // what was seen by the former one tells nothing any more
+		g.ask()
+	}
 	g.use(found, l)
 	return found, true, nil
 }
@@ -90,10 +95,11 @@ func kubeconfigOf(stored *corev1.Secret, controlPlane types.UID, within *bounds)
 	found := kubeconfig{ours: owner != nil && owner.UID == controlPlane}
 	l, err := dial(stored.Data[secret.KubeconfigDataName], within)
 	if err != nil {
-		found.wrong = fmt.Sprintf("key %s: %v", secret.KubeconfigDataName, err)
+		found.wrong, found.leads = fmt.Sprintf("key %s: %v", secret.KubeconfigDataName, err), "nowhere"
 		return found, nil
 	}
 	found.server, found.certificate, found.authorities, found.insecure = l.server.String(), l.certificate, l.authorities, l.insecure
+	found.leads = fmt.Sprintf("%t %s", found.ours, l.leads)
 	if l.certificate != nil {
 		found.notAfter = l.certificate.NotAfter
 	}
@@ -121,17 +127,12 @@ func (p *Poller) lineOf(ctx context.Context, g *guest, cluster client.ObjectKey)
 }
 
 // seeKubeconfig fills in the facts.
-func (s *Seen) seeKubeconfig(ctx context.Context) error {
-	found, there, err := s.p.readKubeconfig(ctx, s.guest, client.ObjectKeyFromObject(s.look.Cluster))
-	if err != nil {
-		return err
-	}
+func (s *Seen) seeKubeconfig(found kubeconfig, there bool) {
 	wrong := found.wrong
 	if there && s.sight.other {
 		wrong = s.sight.problem + "; put the kubeconfig of this one there, or delete the Secret"
 	}
 	s.facts.Kubeconfig = guards.Kubeconfig{Known: true, There: there && wrong == "", Problem: wrong, NotAfter: found.notAfter, External: there && !found.ours}
-	return nil
 }
 
 // KeepKubeconfig makes the kubeconfig where there is none, renews it at half of its life, and makes one of ours anew that cannot be

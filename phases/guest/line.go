@@ -3,8 +3,10 @@ package guest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,16 +23,11 @@ import (
 )
 
 const (
-	// bodyMost is how much of an answer is read, in bytes: a thousand Nodes, with the images that each has, take some 20 MiB.
-	bodyMost = 32 << 20
-	// elementsMost is how many elements of lists and fields an answer may have: whoever administers a guest says what it answers, and an
-	// empty element takes some hundred times as much memory as its text.
-	elementsMost = 600_000
-	// itemsMost is how many objects a list may have.
-	itemsMost = 1000
 	// dialing is how long a connection may take.
 	dialing = 5 * time.Second
 	agent   = "capstan-provider"
+	// drained is how much is read of an answer that nobody wants to know, in bytes.
+	drained = 1 << 20
 )
 
 // line is how a guest is spoken to.
@@ -43,6 +40,8 @@ type line struct {
 	authorities []byte
 	// insecure says that it takes anybody for the guest.
 	insecure bool
+	// leads tells apart where kubeconfigs lead to, and whom they take for the guest.
+	leads string
 	// bounds are those of all guests together.
 	bounds *bounds
 }
@@ -83,7 +82,11 @@ func dial(data []byte, within *bounds) (*line, error) {
 	if err != nil {
 		return nil, errors.New("its user cannot be used; give it certificates or a token as data")
 	}
-	made := &line{bounds: within, server: server, transport: transport, authorities: config.CAData, insecure: config.Insecure, http: &http.Client{
+	where, err := json.Marshal([]any{given.Clusters, given.Contexts, given.CurrentContext})
+	if err != nil {
+		return nil, errors.New("it is no kubeconfig; give it one")
+	}
+	made := &line{bounds: within, leads: fmt.Sprintf("%x", sha256.Sum256(where)), server: server, transport: transport, authorities: config.CAData, insecure: config.Insecure, http: &http.Client{
 		Transport: wrapped, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if len(config.CertData) > 0 {
@@ -161,7 +164,7 @@ func (l *line) send(ctx context.Context, method, path, query string, patch []byt
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode != http.StatusOK || into == nil {
-		_, err := io.CopyN(io.Discard, answer.Body, chunk) // so that the connection can be used again
+		_, err := io.CopyN(io.Discard, answer.Body, drained) // so that the connection can be used again
 		switch {
 		case answer.StatusCode != http.StatusOK:
 			return statusError{path: path, code: answer.StatusCode}
@@ -175,21 +178,21 @@ func (l *line) send(ctx context.Context, method, path, query string, patch []byt
 
 // decode reads an answer of JSON.
 func (l *line) decode(ctx context.Context, path string, answer io.Reader, into any) error {
-	var broken error
-	err := l.bounds.read(ctx, answer, func(body []byte) { broken = l.bounds.decode(ctx, body, into) })
-	switch {
-	case errors.Is(err, errLarge):
-		return fmt.Errorf("it answers %s with more than the %d bytes allowed", path, bodyMost)
-	case err != nil:
-		return said(ctx, path, err)
-	case errors.Is(broken, errMany):
-		return fmt.Errorf("it answers %s with more objects, or more in them, than is allowed", path)
-	case broken != nil && ctx.Err() != nil:
-		return said(ctx, path, broken)
-	case broken != nil:
-		return fmt.Errorf("it answers %s with something else than JSON of the kind asked for", path)
+	body, err := read(answer)
+	if err == nil {
+		err = l.bounds.decode(ctx, body, into)
 	}
-	return nil
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errLarge):
+		return fmt.Errorf("it answers %s with more than the %d bytes allowed", path, answerMost)
+	case errors.Is(err, errMany):
+		return fmt.Errorf("it answers %s with more objects, or more in them, than is allowed", path)
+	case body == nil || ctx.Err() != nil:
+		return said(ctx, path, err)
+	}
+	return fmt.Errorf("it answers %s with something else than JSON of the kind asked for", path)
 }
 
 // said is why there was no answer, in the same words each time: what it says of ports of this process would be news on every poll. The

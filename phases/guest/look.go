@@ -2,6 +2,8 @@ package guest
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -29,8 +31,11 @@ const (
 	bootstrapRemoved = "EtcdBootstrapMemberRemoved"
 	// membersAvailable is the one that says how many members are.
 	membersAvailable = "EtcdMembersAvailable"
-	// nodesMost is how many Nodes are looked through for those whose names are not known.
-	nodesMost = "1000"
+	// pageMost is how many objects a list may have at once, and pagesMost how many pages of Nodes are looked through for those whose names are
+	// not known: ClusterOperators are some forty.
+	pageMost, pagesMost = 100, 20
+	// nodesAtOnce is how many Nodes are asked for at once. Each has up to fifty images.
+	nodesAtOnce = "50"
 )
 
 // look asks a guest for everything that is wanted.
@@ -39,11 +44,18 @@ func (p *Poller) look(ctx context.Context, g *guest, want wanted) sight {
 	if err != nil {
 		return sight{problem: err.Error()}
 	}
+	s := p.lookBy(ctx, g, want, l, by)
+	s.leads = by.leads
+	return s
+}
+
+// lookBy does so by a kubeconfig.
+func (p *Poller) lookBy(ctx context.Context, g *guest, want wanted, l *line, by kubeconfig) sight {
 	begun := p.clock.Now()
-	err = l.get(ctx, readyPath, "", nil)
+	err := l.get(ctx, readyPath, "", nil)
 	p.probed(g.key, p.clock.Since(begun), err == nil)
 	if err != nil {
-		return sight{problem: err.Error(), refused: isRefusal(err)}
+		return sight{problem: machine.Shorten(err.Error(), textMost), refused: isRefusal(err)}
 	}
 	s := sight{api: true, external: !by.ours}
 	unread := s.askVersions(ctx, l)
@@ -73,7 +85,7 @@ func (p *Poller) look(ctx context.Context, g *guest, want wanted) sight {
 
 // broken is what is known where something could not be read though the API answers.
 func (s *sight) broken(err error) sight {
-	return sight{api: true, external: s.external, unvouched: s.unvouched, clusterID: s.clusterID, problem: err.Error()}
+	return sight{api: true, external: s.external, unvouched: s.unvouched, clusterID: s.clusterID, problem: machine.Shorten(err.Error(), textMost)}
 }
 
 func (s *sight) askVersions(ctx context.Context, l *line) error {
@@ -81,7 +93,7 @@ func (s *sight) askVersions(ctx context.Context, l *line) error {
 	if err := l.get(ctx, versionPath, "", &of); err != nil {
 		return err
 	}
-	s.kubernetes = of.GitVersion
+	s.kubernetes = text(of.GitVersion)
 	return s.askRelease(ctx, l)
 }
 
@@ -95,8 +107,8 @@ func (s *sight) askRelease(ctx context.Context, l *line) error {
 	case err != nil:
 		return err
 	}
-	s.version, s.clusterID = versionOf(release), string(release.Spec.ClusterID)
-	is := operatorOf(named("ClusterVersion", release.Name), release.Status.Conditions, nil)
+	s.version, s.clusterID = versionOf(release), text(string(release.Spec.ClusterID))
+	is := operatorOf(named("ClusterVersion", text(release.Name)), release.Status.Conditions, nil)
 	// Its own word for degraded is Failing.
 	is.degraded, _, _ = condition(release.Status.Conditions, "Failing")
 	is.has = s.version.done.version
@@ -115,7 +127,7 @@ func (s *sight) askOperators(ctx context.Context, l *line) error {
 	}
 	for i := range list.Items {
 		o := &list.Items[i]
-		s.operators = append(s.operators, operatorOf(named("ClusterOperator", o.Name), o.Status.Conditions, o.Status.Versions))
+		s.operators = append(s.operators, operatorOf(named("ClusterOperator", text(o.Name)), o.Status.Conditions, o.Status.Versions))
 	}
 	return nil
 }
@@ -123,19 +135,7 @@ func (s *sight) askOperators(ctx context.Context, l *line) error {
 // askNodes reads the Nodes of Machines: each by its name, and all where a name is not known.
 func (s *sight) askNodes(ctx context.Context, l *line, machines []ofMachine) error {
 	if slices.ContainsFunc(machines, func(m ofMachine) bool { return m.node == "" }) {
-		list := &listOf[corev1.Node]{}
-		if err := l.get(ctx, nodesPath, url.Values{"limit": {nodesMost}}.Encode(), list); err != nil {
-			return err
-		}
-		for i := range list.Items {
-			n := nodeOf(&list.Items[i])
-			if slices.ContainsFunc(machines, func(m ofMachine) bool {
-				return m.node == n.name || m.providerID != "" && m.providerID == n.providerID
-			}) {
-				s.nodes = append(s.nodes, n)
-			}
-		}
-		return nil
+		return s.findNodes(ctx, l, machines)
 	}
 	for _, m := range machines {
 		one := &corev1.Node{}
@@ -150,13 +150,41 @@ func (s *sight) askNodes(ctx context.Context, l *line, machines []ofMachine) err
 	return nil
 }
 
+// findNodes looks through all Nodes for those of Machines. Of two that call themselves the same one or the other is kept.
+func (s *sight) findNodes(ctx context.Context, l *line, machines []ofMachine) error {
+	query := url.Values{"limit": {nodesAtOnce}}
+	for range pagesMost {
+		list := &listOf[corev1.Node]{}
+		if err := l.get(ctx, nodesPath, query.Encode(), list); err != nil {
+			return err
+		}
+		for i := range list.Items {
+			n := nodeOf(&list.Items[i])
+			if len(s.nodes) < 2*len(machines) && slices.ContainsFunc(machines, func(m ofMachine) bool {
+				return m.node != "" && m.node == n.name || m.providerID != "" && m.providerID == n.providerID
+			}) {
+				s.nodes = append(s.nodes, n)
+			}
+		}
+		next := list.Metadata.Continue
+		if next == "" {
+			return nil
+		}
+		if len(next) > messageMost {
+			return errors.New("where its list of Nodes goes on it tells in more bytes than are allowed")
+		}
+		query.Set("continue", next)
+	}
+	return nil
+}
+
 func nodeOf(n *corev1.Node) node {
-	found := node{name: n.Name, providerID: n.Spec.ProviderID, ready: slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+	found := node{name: text(n.Name), providerID: text(n.Spec.ProviderID), ready: slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 	})}
 	for _, at := range n.Status.Addresses {
-		if at.Type == corev1.NodeInternalIP || at.Type == corev1.NodeExternalIP {
-			found.addresses = append(found.addresses, at.Address)
+		if (at.Type == corev1.NodeInternalIP || at.Type == corev1.NodeExternalIP) && len(found.addresses) < addressesMost {
+			found.addresses = append(found.addresses, text(at.Address))
 		}
 	}
 	return found
@@ -197,8 +225,11 @@ func (s *sight) askEtcd(ctx context.Context, l *line, finished, managed bool) er
 		return err
 	}
 	s.etcd = membersOf(etcd)
+	if len(said.Data) > membersMost {
+		return fmt.Errorf("it answers %s with more members than are allowed", endpointsPath)
+	}
 	for _, address := range said.Data {
-		s.etcd.Endpoints = append(s.etcd.Endpoints, strings.TrimSpace(address))
+		s.etcd.Endpoints = append(s.etcd.Endpoints, text(strings.TrimSpace(address)))
 	}
 	slices.Sort(s.etcd.Endpoints)
 	return nil
@@ -222,24 +253,25 @@ func membersOf(etcd *operatorv1.Etcd) Etcd {
 		found.Problem = "its etcds/cluster has no condition " + membersAvailable
 		return found
 	}
-	rest, all := strings.CutSuffix(said.Message, " members are available")
+	message := said.Message[:min(len(said.Message), messageMost)]
+	rest, all := strings.CutSuffix(message, " members are available")
 	if all && said.Status == operatorv1.ConditionTrue && !strings.Contains(rest, " ") {
 		return found
 	}
-	for i, part := range strings.Split(said.Message, ", ") {
+	for i, part := range strings.Split(message, ", ") {
 		name, unhealthy := strings.CutSuffix(part, " is unhealthy")
 		if !unhealthy {
 			name, unhealthy = strings.CutSuffix(part, " has not started")
 		}
 		switch {
-		case unhealthy:
-			found.Unhealthy = append(found.Unhealthy, name)
+		case unhealthy && len(found.Unhealthy) < membersMost:
+			found.Unhealthy = append(found.Unhealthy, text(name))
 		case i > 0 || !strings.HasSuffix(part, " members are available"):
-			found.Problem = "its etcd says: " + machine.Shorten(said.Message, 200)
+			found.Problem = "its etcd says: " + words(message)
 		}
 	}
 	if len(found.Unhealthy) == 0 && found.Problem == "" {
-		found.Problem = "its etcd says: " + machine.Shorten(said.Message, 200)
+		found.Problem = "its etcd says: " + words(message)
 	}
 	slices.Sort(found.Unhealthy)
 	return found

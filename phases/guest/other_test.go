@@ -50,11 +50,12 @@ func TestGuest_of_somebody_elses_kubeconfig_counts_once_it_is_the_cluster_that_w
 		counts  bool
 		says    string
 	}{
-		"the one that was made":         {own, making(own), true, ""},
-		"another one":                   {others, making(own), false, "it is another cluster: its ID is"},
-		"one that does not say":         {"", making(own), false, "it does not say yet which cluster it is"},
-		"a payload that does not say":   {others, making(""), true, ""},
-		"a payload that cannot be read": {own, func(*guards.Facts) {}, false, "it is not known which cluster was made here"},
+		"the one that was made":                                {own, making(own), true, ""},
+		"another one":                                          {others, making(own), false, "it is another cluster: its ID is"},
+		"one that does not say":                                {"", making(own), false, "it does not say yet which cluster it is"},
+		"a payload that does not say":                          {others, making(""), true, ""},
+		"a payload that cannot be read":                        {own, func(*guards.Facts) {}, false, "it is not known which cluster was made here"},
+		"a payload that cannot be read, once all is installed": {own, finished, false, "it is not known which cluster was made here"},
 	} {
 		w := identified(t, of.guest)
 		facts := w.ask(of.payload)
@@ -101,6 +102,41 @@ func TestGuest_of_our_own_kubeconfig_may_call_itself_what_it_likes(t *testing.T)
 	w.guest.set(releasePath, is(configv1.ClusterVersion{Spec: configv1.ClusterVersionSpec{ClusterID: others}}))
 	if facts := w.ask(making(own)); !facts.Guest.API || !facts.Guest.Known {
 		t.Errorf("it is %+v", facts.Guest)
+	}
+}
+
+func TestGuest_whose_kubeconfig_was_replaced_counts_only_once_it_was_asked_by_that_one(t *testing.T) {
+	w := connected(t)
+	w.guest.set(releasePath, is(configv1.ClusterVersion{Spec: configv1.ClusterVersionSpec{ClusterID: own}}))
+	if facts := w.ask(making(own)); !facts.Guest.Known {
+		t.Fatalf("it is %+v", facts.Guest)
+	}
+	s := w.kubeconfig()
+	s.Labels["noted"] = "by somebody"
+	must(t, w.plane.Update(t.Context(), s))
+	<-w.guests[key].wake // which cluster was made was news
+	if seen, facts := w.see(making(own)); !facts.Guest.Known || len(seen.guest.wake) > 0 {
+		t.Errorf("once its Secret has another label, it is %+v", facts.Guest)
+	}
+	config, err := clientcmd.Load(s.Data[secret.KubeconfigDataName])
+	must(t, err)
+	for _, one := range config.Clusters {
+		one.Server = newCluster(t).URL
+	}
+	elsewhere, err := clientcmd.Write(*config)
+	must(t, err)
+	for _, data := range []map[string][]byte{{secret.KubeconfigDataName: elsewhere}, nil} {
+		s.Data = data
+		must(t, w.plane.Update(t.Context(), s))
+		seen, facts := w.see(making(own))
+		if facts.Guest.API || facts.Guest.Known || !facts.Guest.Unasked {
+			t.Errorf("by what was seen before it is %+v", facts.Guest)
+		}
+		select {
+		case <-seen.guest.wake:
+		default:
+			t.Error("it is not asked at once")
+		}
 	}
 }
 

@@ -38,16 +38,22 @@ func (p *Poller) See(ctx context.Context, look phases.Look, f *guards.Facts) (*S
 		return s, ctx.Err()
 	}
 	s.guest = p.of(look.Plane, want)
+	found, there, err := p.readKubeconfig(ctx, s.guest, want.cluster)
 	s.guest.mu.Lock()
 	s.clusterID = s.guest.want.clusterID
-	s.sight, s.fresh = s.guest.seen.of(s.clusterID), p.clock.Since(s.guest.heard) < fresh
+	last := s.guest.seen
+	if there && last.leads != "" && last.leads != found.leads { // the guest is asked at once by the one that is there now
+		last = sight{silent: last.silent}
+	}
+	s.sight, s.fresh = last.of(s.clusterID), p.clock.Since(s.guest.heard) < fresh
 	s.guest.mu.Unlock()
-	if s.sight.external && s.clusterID == "" && !f.Payload.Roles.Known && !marks.Finished { // a mark would be for good
-		s.sight = sight{external: true, problem: "its kubeconfig is somebody else's, and it is not known which cluster was made here: the payload cannot be read"}
+	if s.sight.external && s.clusterID == "" && !f.Payload.Roles.Known {
+		s.sight = sight{external: true, silent: s.sight.silent, problem: "its kubeconfig is somebody else's, and it is not known which cluster was made here: the payload cannot be read"}
 	}
 	f.Guest = s.sight.facts(want.nodes)
 	f.Guest.Unasked = !s.sight.api && s.sight.problem == ""
-	if s.unread = s.seeKubeconfig(ctx); s.unread == nil {
+	if s.unread = err; err == nil {
+		s.seeKubeconfig(found, there)
 		s.seeUpgrade(ctx)
 	}
 	return s, ctx.Err()

@@ -14,13 +14,15 @@ import (
 
 // sight is what was seen of a guest at one time. Two that are equal say the same.
 type sight struct {
+	// leads tells apart by what kubeconfig it was asked, empty for none.
+	leads       string
 	api, silent bool
 	// problem says why the API does not answer, or what could not be read though it does.
 	problem string
 	// refused says that the credentials are why.
 	refused bool
-	// external says that it was asked by a kubeconfig of somebody else's, or by one that trusts another authority, clusterID what the guest says which cluster it is, empty while it
-	// does not. other says that it is another cluster than the one that was made.
+	// external says that it was asked by a kubeconfig of somebody else's, or by one that trusts another authority, clusterID what the guest
+	// says which cluster it is, empty while it does not. other says that it is another cluster than the one that was made.
 	external  bool
 	clusterID string
 	other     bool
@@ -44,7 +46,8 @@ func (s sight) of(clusterID string) sight {
 		return s
 	}
 	to := sight{external: true, unvouched: s.unvouched, clusterID: s.clusterID, other: clusterID != "" && s.clusterID != "", silent: s.silent}
-	to.problem = cmp.Or(s.problem, "it does not say yet which cluster it is, and its kubeconfig is somebody else's or trusts another authority: its ClusterVersion version has no spec.clusterID")
+	to.problem = cmp.Or(s.problem, "it does not say yet which cluster it is, and its kubeconfig is somebody else's or trusts another authority: "+
+		"its ClusterVersion version has no spec.clusterID")
 	if clusterID == "" {
 		to.problem = cmp.Or(s.problem, "its kubeconfig trusts another authority than the one of this cluster, and it is not known which cluster was made here")
 	}
@@ -103,7 +106,7 @@ type clusterVersion struct {
 	there bool
 	// desired is the release that it goes to or has, wanted the one that spec asks for, done the one that it has come to.
 	desired, wanted, done image
-	// not says that it is not upgradeable, and why.
+	// notUpgradeable says that it is not upgradeable, and why.
 	notUpgradeable bool
 	why            string
 }
@@ -189,7 +192,7 @@ func operatorOf(name string, conditions []configv1.ClusterOperatorStatusConditio
 	o.degraded, _, _ = condition(conditions, configv1.OperatorDegraded)
 	for _, v := range versions {
 		if v.Name == "operator" {
-			o.has = v.Version
+			o.has = text(v.Version)
 		}
 	}
 	return o
@@ -197,18 +200,21 @@ func operatorOf(name string, conditions []configv1.ClusterOperatorStatusConditio
 
 // versionOf reads a ClusterVersion.
 func versionOf(v *configv1.ClusterVersion) clusterVersion {
-	found := clusterVersion{there: true, desired: image{v.Status.Desired.Image, v.Status.Desired.Version}}
+	found := clusterVersion{there: true, desired: imageOf(v.Status.Desired.Image, v.Status.Desired.Version)}
 	if asked := v.Spec.DesiredUpdate; asked != nil {
-		found.wanted = image{asked.Image, asked.Version}
+		found.wanted = imageOf(asked.Image, asked.Version)
 	}
 	for _, past := range v.Status.History {
 		if past.State == configv1.CompletedUpdate {
-			found.done = image{past.Image, past.Version}
+			found.done = imageOf(past.Image, past.Version)
 			break
 		}
 	}
-	_, found.notUpgradeable, found.why = condition(v.Status.Conditions, configv1.OperatorUpgradeable)
+	_, not, why := condition(v.Status.Conditions, configv1.OperatorUpgradeable)
+	found.notUpgradeable, found.why = not, words(why)
 	return found
 }
+
+func imageOf(ref, version string) image { return image{text(ref), text(version)} }
 
 func named(kind, name string) string { return fmt.Sprintf("%s %s", kind, name) }
