@@ -54,7 +54,8 @@ func TestMigration_is_undone_while_a_kind_cannot_be_listed_and_nothing_was_copie
 }
 
 func TestMigration_is_undone_while_objects_of_others_cannot_be_listed_which_belong_to_nothing_of_Cluster_API(t *testing.T) {
-	for _, state := range unran {
+	// A component that was started may have made something: from then on all is to be seen.
+	for _, state := range unran[:slices.Index(unran, guards.Comparing)] {
 		t.Run(string(state), func(t *testing.T) {
 			isUndone(t, state, func(p *play, err error) {
 				p.UnanswerBoxes(err)
