@@ -155,14 +155,19 @@ func (s *Seen) KeepKubeconfig(ctx context.Context) (did string, err error) {
 	if err != nil || by == nil {
 		return "", err
 	}
-	name := kubeconfigKey(key).Name
 	issued, isLost := there && by.hasIssued(found), s.isLost(found) || s.sight.other && by.hasSigned(found)
 	switch {
 	case !isDue && (issued || !isLost): // what the guest refuses is none of its making, or a passing fault; or it was just made anew
 		return "", nil
 	case there && !issued && !isLost:
-		return "", fmt.Errorf("renewing Secret %s: Secret %s is another authority than the one that the guest trusts; put that one back", name, by.name)
+		return "", fmt.Errorf("renewing Secret %s: Secret %s is another authority than the one that the guest trusts; put that one back", kubeconfigKey(key).Name, by.name)
 	}
+	return s.makeKubeconfig(ctx, by)
+}
+
+// makeKubeconfig stores one of an authority, and has the guest asked by it.
+func (s *Seen) makeKubeconfig(ctx context.Context, by *signer) (did string, err error) {
+	name := kubeconfigKey(client.ObjectKeyFromObject(s.look.Cluster)).Name
 	made, err := by.kubeconfig(s.look.Cluster.Name, s.server())
 	if err != nil {
 		return "", fmt.Errorf("making Secret %s: %w", name, err)

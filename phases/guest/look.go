@@ -57,7 +57,7 @@ func (p *Poller) lookBy(ctx context.Context, g *guest, want wanted, l *line, by 
 	if err != nil {
 		return sight{problem: machine.Shorten(err.Error(), textMost), refused: isRefusal(err)}
 	}
-	s := sight{api: true, external: !by.ours}
+	s := sight{api: true}
 	unread := s.askVersions(ctx, l)
 	if s.external, err = p.isExternal(ctx, g, by, s.clusterID, want); err != nil {
 		return sight{problem: err.Error()}
