@@ -101,11 +101,11 @@ func (m *moving) refuse(h *hostedworld.Hosted, r refusal) *refusing {
 		}
 		select {
 		case now.met <- struct{}{}:
+			m.sticks(r.state)
 		default:
 		}
 		no(x)
 	}})
-	m.sticks(r.state)
 	return now
 }
 
