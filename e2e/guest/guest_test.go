@@ -24,8 +24,9 @@ import (
 )
 
 const (
-	oldImage = "registry.example.com/release@sha256:0000000000000000000000000000000000000000000000000000000000000000"
-	newImage = "registry.example.com/release@sha256:1111111111111111111111111111111111111111111111111111111111111111"
+	clusterID = "7d9a52f4-6b0c-4d53-9a5d-1f0c2c1a7c11"
+	oldImage  = "registry.example.com/release@sha256:0000000000000000000000000000000000000000000000000000000000000000"
+	newImage  = "registry.example.com/release@sha256:1111111111111111111111111111111111111111111111111111111111111111"
 )
 
 var newer = fixed{Image: newImage, Version: "4.22.2"}
@@ -90,7 +91,7 @@ var _ = Describe("A guest", Ordered, func() {
 			operator.Status.Versions = []configv1.OperandVersion{{Name: "operator", Version: "4.22.1"}}
 		})
 		version := &configv1.ClusterVersion{ObjectMeta: metav1.ObjectMeta{Name: "version"}}
-		version.Spec.ClusterID = "7d9a52f4-6b0c-4d53-9a5d-1f0c2c1a7c11"
+		version.Spec.ClusterID = clusterID
 		put(ctx, version, func() {
 			version.Status.Conditions = available
 			version.Status.Desired = configv1.Release{Image: oldImage, Version: "4.22.1"}

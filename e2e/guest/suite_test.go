@@ -132,7 +132,10 @@ func (v *view) see(ctx context.Context, finished bool) (*guest.Seen, guards.Fact
 	Expect(err).NotTo(HaveOccurred())
 	facts := look.Facts(time.Now())
 	facts.Marks.Finished = finished
-	facts.Payload.Roles.Known = true // of which cluster it is it tells nothing
+	facts.Payload.Roles.Known = true
+	if finished { // before that nobody has noted which cluster it is
+		facts.Payload.ClusterID = clusterID
+	}
 	seen, err := v.poller.See(ctx, look, &facts)
 	Expect(err).NotTo(HaveOccurred())
 	return seen, facts
