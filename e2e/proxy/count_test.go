@@ -28,7 +28,7 @@ func TestAClientIsEndedAfterExactlyTheNthWrite(t *testing.T) {
 				reached, b.hits.Load(), answered.Load())
 		}
 		p.CountWrites()
-		for _, path := range []string{configMaps + "/a?dryRun=All", "/apis/coordination.k8s.io/v1/namespaces/a/leases/b"} {
+		for _, path := range []string{configMaps + "/a?dryRun=All", "/apis/coordination.k8s.io/v1/namespaces/a/leases/b", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"} {
 			if _, _, err := send(t.Context(), p, http.MethodPatch, path); err != nil {
 				t.Fatal(err)
 			}
