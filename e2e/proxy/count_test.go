@@ -34,7 +34,7 @@ func TestAClientIsEndedAfterExactlyTheNthWrite(t *testing.T) {
 			}
 		}
 		if p.Writes() != 0 {
-			t.Fatalf("%d writes are counted of a dry run and a Lease", p.Writes())
+			t.Fatalf("%d writes are counted of a dry run, a Lease and a review of rights", p.Writes())
 		}
 	}
 }
