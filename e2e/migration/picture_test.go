@@ -111,7 +111,7 @@ func expectSame(is, was picture, but ...string) {
 	GinkgoHelper()
 	for _, key := range slices.Sorted(maps.Keys(was.says)) {
 		if !slices.Contains(but, key) {
-			Expect(is.says).To(HaveKeyWithValue(key, was.says[key]))
+			Expect(is.says[key]).To(Equal(was.says[key]), key)
 		}
 	}
 	Expect(slices.Sorted(maps.Keys(is.says))).To(Equal(slices.Sorted(maps.Keys(was.says))))
