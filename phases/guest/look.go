@@ -59,10 +59,9 @@ func (p *Poller) lookBy(ctx context.Context, g *guest, want wanted, l *line, by 
 	}
 	s := sight{api: true}
 	unread := s.askVersions(ctx, l)
-	if s.external, err = p.isExternal(ctx, g, by, s.clusterID, want); err != nil {
+	if err := p.vouch(ctx, g, by, want, &s); err != nil {
 		return sight{problem: err.Error()}
 	}
-	s.unvouched = by.ours && s.external
 	if unread != nil {
 		return s.broken(unread).of(want.clusterID)
 	}

@@ -21,6 +21,13 @@ type vouched struct {
 	is bool
 }
 
+// vouch says of a sight by a kubeconfig who vouches for it; its ID was asked for before.
+func (p *Poller) vouch(ctx context.Context, g *guest, by kubeconfig, want wanted, s *sight) (err error) {
+	s.external, err = p.isExternal(ctx, g, by, s.clusterID, want)
+	s.unvouched = by.ours && s.external
+	return err
+}
+
 // isExternal says that nobody vouches for the cluster that a kubeconfig leads to, which says that it has an ID: then that has to be the one
 // that was made. Whose a Secret is says no more than its text, which others may write. Once all is finished
 // nobody is asked where either has no ID: nothing is marked by a guest's word any more, and another authority here must not lose it.

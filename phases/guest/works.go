@@ -74,10 +74,10 @@ func (s *Seen) sendUpgrade(ctx context.Context, patch []byte) (sent bool, err er
 	}
 	// The kubeconfig may be another one than the one by which it was seen.
 	is := sight{api: true, clusterID: string(now.Spec.ClusterID)}
-	if is.external, err = s.p.isExternal(inTime, s.guest, by, is.clusterID, wanted{cluster: client.ObjectKeyFromObject(s.look.Cluster), clusterID: s.clusterID, finished: true}); err != nil {
+	want := wanted{cluster: client.ObjectKeyFromObject(s.look.Cluster), clusterID: s.clusterID, finished: true}
+	if err := s.p.vouch(inTime, s.guest, by, want, &is); err != nil {
 		return false, err
 	}
-	is.unvouched = by.ours && is.external
 	if is = is.of(s.clusterID); !is.api {
 		return false, errors.New(is.problem)
 	}
