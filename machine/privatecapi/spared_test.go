@@ -69,6 +69,21 @@ func TestMigration_is_undone_while_objects_of_others_cannot_be_listed_which_belo
 	}
 }
 
+// isBlockedWhileBlind has a kind and what belongs to moved objects not be seen, sees the way back stand still, and then end.
+func (p *play) isBlockedWhileBlind(key machine.Key) {
+	p.t.Helper()
+	err := simulated.Unlistable()["meets errors inside"]
+	p.UnanswerBoxes(err)
+	p.Unlist("awsmachinepools", err) // which has the move undone
+	p.until("blocked", 2*time.Hour, func() bool {
+		p.Pass(5 * time.Second)
+		return p.State(key) == guards.RollbackBlocked
+	})
+	p.UnanswerBoxes(nil)
+	p.Unlist("awsmachinepools", nil)
+	p.until("failed", time.Hour, p.rests(key, guards.Failed))
+}
+
 func TestMigration_is_not_undone_by_an_old_journal_while_what_belongs_to_its_objects_cannot_be_seen(t *testing.T) {
 	p, key := waits(t)
 	was := p.picture(key)
@@ -77,16 +92,7 @@ func TestMigration_is_not_undone_by_an_old_journal_while_what_belongs_to_its_obj
 	putBack := p.KeepJournal(key)
 	p.until("equipping", 20*time.Minute, p.reaches(key, guards.Equipping))
 	putBack()
-	err := simulated.Unlistable()["meets errors inside"]
-	p.UnanswerBoxes(err)
-	p.Unlist("awsmachinepools", err) // which has the move undone
-	p.until("blocked", 2*time.Hour, func() bool {
-		p.Pass(5 * time.Second)
-		return p.State(key) == guards.RollbackBlocked
-	})
-	p.UnanswerBoxes(nil)
-	p.Unlist("awsmachinepools", nil)
-	p.until("failed", time.Hour, p.rests(key, guards.Failed))
+	p.isBlockedWhileBlind(key)
 	p.isBack(key, was, guards.Reason(p.Annotations(key)[guards.FailedAnnotation]))
 }
 
@@ -95,16 +101,7 @@ func TestMigration_is_not_undone_while_what_started_components_may_have_made_can
 	p.begin(key)
 	p.until("comparing", 20*time.Minute, p.reaches(key, guards.Comparing))
 	p.AddBox(key, "late", "a-0") // while the Clusters are paused
-	err := simulated.Unlistable()["meets errors inside"]
-	p.UnanswerBoxes(err)
-	p.Unlist("awsmachinepools", err) // which has the move undone
-	p.until("blocked", 2*time.Hour, func() bool {
-		p.Pass(5 * time.Second)
-		return p.State(key) == guards.RollbackBlocked
-	})
-	p.UnanswerBoxes(nil)
-	p.Unlist("awsmachinepools", nil)
-	p.until("failed", time.Hour, p.rests(key, guards.Failed))
+	p.isBlockedWhileBlind(key)
 	if !p.BoxIsOwned(key, "late", "a-0") {
 		t.Errorf("what was made late is lost, or belongs to nobody:\n%s", p.World)
 	}
