@@ -39,6 +39,36 @@ func Eventually(ctx context.Context, what string, attempt func(context.Context) 
 	}
 }
 
+// Unless makes of a question an attempt for Eventually that ends, without an
+// answer, once something has ended. Answered is true once the answer was nil.
+func Unless(ended <-chan struct{}, question func(context.Context) error) (attempt func(context.Context) error, answered *bool) {
+	answered = new(bool)
+	return func(ctx context.Context) error {
+		select {
+		case <-ended:
+			return nil
+		default:
+		}
+		err := question(ctx)
+		*answered = err == nil
+		return err
+	}, answered
+}
+
+// Every does something at intervals until the context ends.
+func Every(ctx context.Context, interval time.Duration, do func()) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		do()
+	}
+}
+
 // Until waits for a view that a question answers with nil, and returns it.
 func Until(ctx context.Context, reader client.Reader, what string, question func(View) error) (View, error) {
 	var seen View

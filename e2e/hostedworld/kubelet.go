@@ -155,14 +155,7 @@ func (h *Hosted) run(ctx context.Context, component string, work program, of *co
 
 // work does a program's passes, none while a Cluster is paused.
 func (h *Hosted) work(ctx context.Context, p pod, pass program, equipped bool) {
-	ticker := time.NewTicker(workEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+	harness.Every(ctx, workEvery, func() {
 		if equipped {
 			h.world.mu.Lock()
 			p.broken = h.broken
@@ -173,5 +166,5 @@ func (h *Hosted) work(ctx context.Context, p pod, pass program, equipped bool) {
 			err = pass(ctx, p)
 		}
 		h.meets(err)
-	}
+	})
 }

@@ -69,14 +69,7 @@ func (d *Disobedient) Tried() (accepted, refused int, problem error) {
 }
 
 func (d *Disobedient) work(ctx context.Context) {
-	ticker := time.NewTicker(disobedientEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+	harness.Every(ctx, disobedientEvery, func() {
 		hosted, err := d.of.Get(ctx)
 		if err == nil && isLegacy(hosted) {
 			err = d.reconcile(ctx)
@@ -86,7 +79,7 @@ func (d *Disobedient) work(ctx context.Context) {
 			d.problem = err
 			d.mu.Unlock()
 		}
-	}
+	})
 }
 
 // isLegacy says that a HostedCluster is of the old operator, but for a lock.

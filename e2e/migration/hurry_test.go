@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/capstan-capi/capstan/e2e/harness"
 	"github.com/capstan-capi/capstan/e2e/hostedworld"
 )
 
@@ -31,14 +32,7 @@ const again = 4
 func (m *moving) hurry(ctx context.Context) {
 	defer GinkgoRecover()
 	spent := map[string]time.Duration{}
-	ticker := time.NewTicker(200 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+	harness.Every(ctx, 200*time.Millisecond, func() {
 		operator, started := m.running()
 		watched := m.history()
 		for _, name := range watched.names() {
@@ -52,7 +46,7 @@ func (m *moving) hurry(ctx context.Context) {
 				Expect(operator.Advance(w.step)).To(Succeed())
 			}
 		}
-	}
+	})
 }
 
 // waits is how long a hosted cluster waits in a state.

@@ -109,16 +109,7 @@ func (m *moving) killUntil(ctx context.Context, ask func(), reached func(context
 // reachedBefore says whether a question is answered with nil before the operator is killed.
 func (m *moving) reachedBefore(ctx context.Context, ended <-chan struct{}, reached func(context.Context) error) bool {
 	GinkgoHelper()
-	is := false
-	eventually(ctx, "the operator to be killed or done", func(ctx context.Context) error {
-		select {
-		case <-ended:
-			return nil
-		default:
-		}
-		err := reached(ctx)
-		is = err == nil
-		return err
-	})
-	return is
+	attempt, answered := harness.Unless(ended, reached)
+	eventually(ctx, "the operator to be killed or done", attempt)
+	return *answered
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/capstan-capi/capstan/e2e/capiworld"
 	"github.com/capstan-capi/capstan/e2e/cluster"
+	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
 // most is how often a provider is killed on the way of one cluster at most.
@@ -71,18 +72,9 @@ func killUntil(ctx context.Context, reached func(context.Context) error) int {
 // reachedBefore says whether a question is answered with nil before the provider is killed.
 func reachedBefore(ctx context.Context, ended <-chan struct{}, reached func(context.Context) error) bool {
 	GinkgoHelper()
-	is := false
-	eventually(ctx, "the provider to be killed or done", func(ctx context.Context) error {
-		select {
-		case <-ended:
-			return nil
-		default:
-		}
-		err := reached(ctx)
-		is = err == nil
-		return err
-	})
-	return is
+	attempt, answered := harness.Unless(ended, reached)
+	eventually(ctx, "the provider to be killed or done", attempt)
+	return *answered
 }
 
 // bootstraps are the requests that made a bootstrap machine of a cluster.
