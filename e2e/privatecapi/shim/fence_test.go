@@ -102,7 +102,7 @@ func isShut(ctx context.Context, c client.Client, object client.Object, shut boo
 	case err == nil && shut:
 		return errors.New("it is not refused")
 	case apierrors.IsForbidden(err) && shut:
-		Expect(err).To(MatchError(And(ContainSubstring("ValidatingAdmissionPolicy 'capstan-private-capi-fence'"), ContainSubstring("look at capstan private-capi status"))))
+		Expect(err).To(MatchError(And(ContainSubstring("ValidatingAdmissionPolicy 'capstan-private-capi-fence'"), ContainSubstring("capstan private-capi status says how the move stands"))))
 		return nil
 	}
 	return err
