@@ -13,7 +13,7 @@ half=${suite#"$package"}
 path=e2e/${package#*/e2e/}
 name=$(basename "$path")${half:+-${half#:}}
 log=$folder/$name.log
-export E2E_USES="$folder/uses/$name"
+export E2E_USES="$folder/uses/${path##*/}" # halves are asked for the same refusals
 # Only suites of ginkgo know its flags.
 report=
 if grep -q RunSpecs "$path"/*_test.go 2>/dev/null; then
