@@ -150,6 +150,11 @@ func (g *guests) install(ctx context.Context, number int, one *sample) error {
 	g.bench.say("%d clusters in %.0f s: a cluster takes %d requests, of which %d writes, and %.2f s of the processor", number, took.Seconds(),
 		one.Requests/number, one.Writes/number, (after-before)/clusters)
 	g.bench.say("  requests: %s", tally(own))
+	where, err := g.passages(ctx, began)
+	if err != nil {
+		return err
+	}
+	g.bench.say("  states: %s", where)
 	one.RSSMiB, err = peakMiB(pid)
 	return err
 }
