@@ -31,14 +31,15 @@ func (r right) String() string {
 
 // isUsedBy says that a request needed the right. Who may watch has to be able to list as well, and the other way round:
 // client-go falls back from one to the other. Who may patch has to be able to get: what is written is read only where a
-// watch has not shown it yet, so that it is a matter of moments whether a run does. Who may make Events has to be able to
+// watch has not shown it yet, so that it is a matter of moments whether a run does; of a status, the whole object is read. Who may make Events has to be able to
 // patch them: that the same is told again within minutes is a matter of chance.
 func (r right) isUsedBy(u use) bool {
 	reads := []string{"list", "watch"}
+	before := r.verb == "get" && u.Verb == "patch"
 	again := r.verb == "patch" && u.Verb == "create" && r.group == "events.k8s.io"
 	return !u.Refused && r.account == u.Account &&
-		(r.verb == u.Verb || slices.Contains(reads, r.verb) && slices.Contains(reads, u.Verb) || r.verb == "get" && u.Verb == "patch" || again) &&
-		r.group == u.Group && (r.resource == u.Resource || r.resource == "*") &&
+		(r.verb == u.Verb || slices.Contains(reads, r.verb) && slices.Contains(reads, u.Verb) || before || again) &&
+		r.group == u.Group && (r.resource == u.Resource || r.resource == "*" || before && r.resource+"/status" == u.Resource) &&
 		(r.namespace == "" || r.namespace == u.Namespace) &&
 		(len(r.names) == 0 || slices.Contains(r.names, u.Name))
 }

@@ -20,11 +20,14 @@ func TestProblems_are_rights_that_nothing_used_and_refusals_that_nobody_asked_fo
 	rights = append(rights, rightsIn("capstan", "ClusterRole c", "", rbacv1.PolicyRule{APIGroups: []string{"g"}, Resources: []string{"*"}, Verbs: []string{"get"}})...)
 	rights = append(rights, rightsIn("capstan", "ClusterRole c", "", rbacv1.PolicyRule{APIGroups: []string{"h"}, Resources: []string{"things"}, ResourceNames: []string{"one"}, Verbs: []string{"get", "patch"}})...)
 	rights = append(rights, rightsIn("capstan", "ClusterRole c", "", rbacv1.PolicyRule{APIGroups: []string{"p"}, Resources: []string{"things"}, Verbs: []string{"get", "patch"}})...)
+	rights = append(rights, rightsIn("capstan", "ClusterRole s", "", rbacv1.PolicyRule{APIGroups: []string{"s"}, Resources: []string{"told", "untold"}, Verbs: []string{"get"}})...)
 	rights = append(rights, rightsIn("capstan-webhooks", "ClusterRole w", "", rbacv1.PolicyRule{APIGroups: []string{"p"}, Resources: []string{"things"}, Verbs: []string{"get", "watch"}})...)
 	rights = append(rights, rightsIn("capstan", "ClusterRole i", "", rbacv1.PolicyRule{APIGroups: []string{"config.openshift.io"}, Resources: []string{"infrastructures", "apiservers"}, Verbs: []string{"get"}})...)
 	uses := map[string][]harness.Use{
 		"clusterapi": {
 			{Verb: "patch", Group: "p", Resource: "things"},
+			{Verb: "patch", Group: "s", Resource: "told/status"},
+			{Verb: "update", Group: "s", Resource: "untold/status"},
 			{Verb: "create", Group: "apps", Resource: "deployments", Namespace: "openshift-cluster-api"},
 			{Verb: "watch", Group: "apps", Resource: "deployments", Namespace: "openshift-cluster-api"},
 			{Verb: "delete", Group: "apps", Resource: "deployments", Namespace: "elsewhere"},
@@ -72,6 +75,7 @@ func TestProblems_are_rights_that_nothing_used_and_refusals_that_nobody_asked_fo
 		"nothing uses the right of ClusterRole c: get things.h one",
 		"nothing uses the right of ClusterRole c: patch things.h one",
 		"nothing uses the right of ClusterRole i: get apiservers.config.openshift.io",
+		"nothing uses the right of ClusterRole s: get untold.s",
 		"nothing uses the right of ClusterRole w: get things.p",
 		"nothing uses the right of Role r: delete deployments.apps in openshift-cluster-api",
 	}
