@@ -150,10 +150,10 @@ func (h *hosting) moveBack(ctx context.Context) error {
 		return err
 	}
 	h.display.step("somebody asks for one machine more, and the target makes it: %v; the first one is not ready", h.world.Cloud.Calls()[was.calls:])
-	if err := h.operator.Advance(unwell); err != nil {
+	h.display.step("it may be worse off for %s: the operator's clock is set forward until that is over", unwell)
+	if err := h.setForward(ctx, h.bank, "Observing"); err != nil {
 		return err
 	}
-	h.display.step("it may be worse off for %s: the operator's clock is set forward by that", unwell)
 	if err := h.until(ctx, h.bank, "Failed"); err != nil {
 		return err
 	}

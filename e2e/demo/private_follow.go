@@ -108,6 +108,31 @@ func (h *hosting) until(ctx context.Context, hosted *hostedworld.Hosted, state s
 	return err
 }
 
+// setForward sets the operator's clock forward until a hosted cluster has left a state, by no more than twice the time for which it may be
+// worse off there: what the operator sees late of a change begins that time anew.
+func (h *hosting) setForward(ctx context.Context, hosted *hostedworld.Hosted, state string) error {
+	ctx, cancel := context.WithTimeout(ctx, movePatience)
+	defer cancel()
+	ctx, end := h.operator.Context(ctx)
+	defer end()
+	const step = unwell / 10
+	forward := time.Duration(0)
+	err := harness.Eventually(ctx, fmt.Sprintf("HostedCluster %s to leave %s", hosted.Key(), state), func(context.Context) error {
+		h.drain()
+		if h.followed.last(hosted) != state {
+			return nil
+		}
+		stays := errors.New("it does not")
+		if forward >= 2*unwell {
+			return stays
+		}
+		forward += step
+		return errors.Join(stays, h.operator.Advance(step))
+	})
+	h.drain()
+	return err
+}
+
 // drain tells the states that came since it was called last.
 func (h *hosting) drain() {
 	for {
