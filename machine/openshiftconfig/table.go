@@ -37,7 +37,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 	Foresees: true,
 
 	States: []machine.StateRow[phases.Works]{
-		rest(guards.Pending, "No Machine owns the OpenShiftConfig yet. One that is less than five seconds old is left alone: its Machine is made after it."),
+		rest(guards.Pending, "No Machine owns the OpenShiftConfig yet, or what it is made of could not be read. One that is less than five seconds old is left alone: its Machine is made after it."),
 		rest(guards.AwaitingPayload, "The Ignition config of the role is waited for, and by a worker also the control plane that it joins."),
 		{
 			Name: guards.Publishing, Work: phases.PublishData,
@@ -69,19 +69,20 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			Doc: "The machine has its infrastructure, or its Node is known.",
 		},
 		{
+			On: "PayloadFound", From: in(guards.Pending, guards.AwaitingPayload), To: guards.Publishing,
+			If:  machine.All(guards.OwnerIsSet, guards.PayloadIsThere, guards.ControlPlaneIsUp, machine.Not(guards.BootHasBegun)),
+			Doc: "A Machine owns the OpenShiftConfig, the Ignition config of the role is there, and a worker finds a control plane to join.",
+		},
+		{
 			On: "OwnerSet", From: in(guards.Pending), To: guards.AwaitingPayload,
-			If:  machine.All(guards.OwnerIsSet, machine.Not(guards.BootHasBegun)),
-			Doc: "A Machine owns the OpenShiftConfig.",
+			If: machine.All(guards.OwnerIsSet, machine.Not(guards.BootHasBegun),
+				machine.Any(machine.Not(guards.PayloadIsThere), machine.Not(guards.ControlPlaneIsUp))),
+			Doc: "A Machine owns the OpenShiftConfig, and something that it is made of is not there yet.",
 		},
 		{
 			On: "OwnerLost", From: in(guards.AwaitingPayload, guards.Publishing), To: guards.Pending,
 			If:  machine.All(machine.Not(guards.OwnerIsSet), machine.Not(guards.BootHasBegun)),
 			Doc: "No Machine owns the OpenShiftConfig any more.",
-		},
-		{
-			On: "PayloadFound", From: in(guards.AwaitingPayload), To: guards.Publishing,
-			If:  machine.All(guards.OwnerIsSet, guards.PayloadIsThere, guards.ControlPlaneIsUp, machine.Not(guards.BootHasBegun)),
-			Doc: "The Ignition config of the role is there, and a worker finds a control plane to join.",
 		},
 		{
 			On: "PayloadLost", From: in(guards.Publishing, guards.Ready), To: guards.AwaitingPayload,
