@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	core "github.com/capstan-capi/capstan/machine"
+	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
 // passage is how long clusters stood in a state, in seconds, and how long after they were asked for the first and the last left it.
 type passage struct {
-	state       core.State
+	state       string
 	seconds     []float64
 	first, last time.Duration
 }
@@ -32,7 +32,7 @@ func (g *guests) passages(ctx context.Context, began time.Time) (string, error) 
 		}
 		var status struct {
 			Machine struct {
-				Transitions []core.Transition `json:"transitions"`
+				Transitions []harness.Transition `json:"transitions"`
 			} `json:"machine"`
 		}
 		if err := json.Unmarshal(text, &status); err != nil {
@@ -52,7 +52,7 @@ func (g *guests) passages(ctx context.Context, began time.Time) (string, error) 
 }
 
 // noted are passages with one more.
-func noted(all []*passage, t core.Transition, after time.Duration) []*passage {
+func noted(all []*passage, t harness.Transition, after time.Duration) []*passage {
 	at := slices.IndexFunc(all, func(p *passage) bool { return p.state == t.From })
 	if at < 0 {
 		return append(all, &passage{state: t.From, seconds: []float64{t.Seconds}, first: after, last: after})

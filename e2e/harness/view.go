@@ -28,13 +28,14 @@ const (
 // recordKey is where the record lies in ClusterOperator.status.extension.
 const recordKey = "clusterapi"
 
-// Transition is one move that the machine has made, and why.
+// Transition is one move that a machine has made, and why. Seconds is how long it had been where it left.
 type Transition struct {
-	From  string    `json:"from"`
-	Event string    `json:"event"`
-	To    string    `json:"to"`
-	At    time.Time `json:"at"`
-	Cause string    `json:"cause,omitempty"`
+	From    string    `json:"from"`
+	Event   string    `json:"event"`
+	To      string    `json:"to"`
+	At      time.Time `json:"at"`
+	Seconds float64   `json:"seconds"`
+	Cause   string    `json:"cause,omitempty"`
 }
 
 // Failure is the error that the machine's work meets at present.
