@@ -10,7 +10,7 @@ const (
 	versionTable
 )
 
-// learn notes what an object says of itself. A server says so before all else.
+// learn notes what an object says of itself. A server says so before all else, and once: what has passed is not taken back for a second word.
 func (f *frame) learn(what sniff, text []byte) {
 	switch {
 	case f.place == nil || f.array:

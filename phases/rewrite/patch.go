@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -72,10 +73,11 @@ func (p *place) at(pointer string) (*place, error) {
 
 var pointerText = strings.NewReplacer("~1", "/", "~0", "~")
 
-// isIndex says whether a token of a pointer may be the index of an array. API servers read it as Go reads a decimal number, so that +0 is
-// the first; what is no number is none of theirs either, and refused there.
+// isIndex says whether a token of a pointer is an index of an array, or its end. API servers read it as Go reads a decimal number, so that
+// +0 is the first; what is none of theirs is refused there.
 func isIndex(token string) bool {
-	return token != "" && strings.Trim(token, "+-0123456789") == ""
+	_, err := strconv.Atoi(token)
+	return token == "-" || err == nil
 }
 
 func patchError(text string) *Error {

@@ -42,6 +42,11 @@ func TestAPatchIsRewrittenWhereItPointsTo(t *testing.T) {
 			`[{"op":"replace","path":"/metadata/ownerReferences/+0/apiVersion","value":"cluster.x-k8s.io/v1"}]`,
 			`[{"op":"replace","path":"/metadata/ownerReferences/+0/apiVersion","value":"cluster.hypershift.openshift.io/v1"}]`,
 		},
+		"what_is_no_index_of_an_owner": {
+			pod, "application/json-patch+json",
+			`[{"op":"test","path":"/metadata/ownerReferences/-+/apiVersion","value":"cluster.x-k8s.io/v1"},{"op":"test","path":"/metadata/ownerReferences/0-/apiVersion","value":"cluster.x-k8s.io/v1"}]`,
+			`[{"op":"test","path":"/metadata/ownerReferences/-+/apiVersion","value":"cluster.x-k8s.io/v1"},{"op":"test","path":"/metadata/ownerReferences/0-/apiVersion","value":"cluster.x-k8s.io/v1"}]`,
+		},
 		"a_value_before_its_path": {
 			pod, "application/json-patch+json; charset=utf-8",
 			`[{"value":[{"apiVersion":"cluster.x-k8s.io/v1"}],"op":"add","path":"/metadata/ownerReferences"}]`,

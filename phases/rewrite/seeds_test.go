@@ -20,6 +20,7 @@ var seeds = []string{
 	`{"spec":{"scaleTargetRef":{"apiVersion":"cluster.x-k8s.io/v1"}},"metadata":{"name":"ü\ud83d\ude00\u0000"}}`,
 	`{"metadata":{"name":"\u00e9.cluster.x-k8s.io"}}`, `{"metadata":{"name":"é\ud83d\ude00\ud83d.\u0063luster.x-k8s.io"}}`, `{"items":[{"metadata":{"name":"\u00e9é.cluster.hypershift.openshift.io"}}]}`,
 	`{"kind":"Status","apiVersion":"v1","message":"cluster.hypershift.openshift.io","details":{"group":"cluster.hypershift.openshift.io"}}`,
+	`{"type":"ADDED","object":{"kind":"Status","apiVersion":"v1","message":"cluster.hypershift.openshift.io","kind":"Machine"}}`,
 	`{"a":1,"a":{"apiVersion":"cluster.x-k8s.io"},"a":[[[{"apiGroup":"cluster.hypershift.openshift.io"}]]]}`,
 	"{\"a\":\"\x01\"}", `{"a":"\x"}`, `{"a":"\u12g4"}`, "\ufeff{}", `{"a":"`, "{\"a\":\"\xff\"}",
 }
@@ -28,6 +29,9 @@ var patchSeeds = []string{
 	`[]`, `{}`, `[1,{"op":"add"}]`,
 	`[{"op":"add","path":"/metadata/ownerReferences/0","value":{"apiVersion":"cluster.hypershift.openshift.io/v1beta1"}}]`,
 	`[{"value":"cluster.hypershift.openshift.io/v1","path":"/metadata/ownerReferences/-1/apiVersion","op":"test"}]`,
+	`[{"value":"cluster.hypershift.openshift.io/v1","path":"/metadata/ownerReferences/-+/apiVersion","op":"test"}]`,
+	`[{"value":"cluster.hypershift.openshift.io/v1","path":"/metadata/ownerReferences/+00000000000000000000000/apiVersion","op":"test"}]`,
+	`[{"value":"cluster.hypershift.openshift.io/v1","path":"/metadata/ownerReferences/9223372036854775808/apiVersion","op":"test"}]`,
 	`[{"op":"replace","path":"","value":{"metadata":{"managedFields":[{"apiVersion":"cluster.x-k8s.io/v1"}],"labels":{"apiVersion":"cluster.x-k8s.io"}}}}]`,
 	`[{"op":"add","path":"/metadata/labels","value":{"apiVersion":"cluster.x-k8s.io"}}]`,
 	`[{"op":"add","path":"/spec/a~1b~0c/apiGroup","value":"cluster.x-k8s.io"}]`,
