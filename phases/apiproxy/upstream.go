@@ -144,13 +144,16 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return (&net.Dialer{Timeout: dialTimeout, KeepAliveConfig: probes}).DialContext(ctx, network, address)
 }
 
-// dialForDocuments has the server wait where the client does.
+// dialForDocuments has the server wait where the client does, and its answer read though the request could not be sent.
 func dialForDocuments(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := dial(ctx, network, address)
-	if tcp, is := conn.(*net.TCPConn); is && err == nil {
+	if err != nil {
+		return nil, err
+	}
+	if tcp, is := conn.(*net.TCPConn); is {
 		_ = tcp.SetReadBuffer(documentBuffer) // a kernel that does not take it has a bound of its own
 	}
-	return conn, err
+	return newEarly(conn), nil
 }
 
 // dialForStream has a connection end with the request that it is for: nothing else would end one that waits for its answer.
