@@ -32,6 +32,8 @@ type exchange struct {
 	holds bool
 	// body is held while the request lasts.
 	body lease
+	// allowed gives back that the server may be asked; nil if that is not bounded.
+	allowed func()
 
 	began time.Time
 	// away is how long the proxy waited for the client or the server, in nanoseconds.
@@ -42,7 +44,9 @@ type exchange struct {
 	mutex sync.Mutex
 	timer *time.Timer
 	limit time.Duration
-	over  bool
+	// silent ends a request whose server is silent.
+	silent func()
+	over   bool
 }
 
 type exchangeKey struct{}
@@ -65,26 +69,32 @@ func (x *exchange) flushes() bool {
 	return x.watches() || x.request.Class == rewrite.Opaque
 }
 
-// watch bounds how long the server may be silent, from when it has all that the client said.
+// watch has a request end with its client, a watch apart, or when the server is silent for so long.
 func (x *exchange) watch(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	own := context.WithValue(ctx, exchangeKey{}, x)
 	if x.watches() {
 		own = context.WithoutCancel(own)
 	}
 	own, cancel := context.WithCancelCause(own)
-	switch {
-	case x.watches():
+	if x.watches() {
 		x.outlast = context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
-	case !x.streams():
-		x.limit = limit
-		x.timer = time.AfterFunc(limit, func() { cancel(errSilent) })
 	}
+	x.limit, x.silent = limit, func() { cancel(errSilent) }
 	return own, func() {
 		if x.outlast != nil {
 			x.outlast()
 		}
 		x.heard()
 		cancel(context.Canceled)
+	}
+}
+
+// asks begins the wait for the server, which goes on until it has had all that the client said for so long.
+func (x *exchange) asks() {
+	x.mutex.Lock()
+	defer x.mutex.Unlock()
+	if !x.over {
+		x.timer = time.AfterFunc(x.limit, x.silent)
 	}
 }
 
@@ -100,6 +110,9 @@ func (x *exchange) said() {
 // end is when the client has its answer. The connection is the next request's then.
 func (x *exchange) end() {
 	x.body.end()
+	if x.allowed != nil {
+		x.allowed()
+	}
 	x.mutex.Lock()
 	defer x.mutex.Unlock()
 	x.over = true

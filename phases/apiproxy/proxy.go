@@ -25,10 +25,12 @@ type Proxy struct {
 	upstream *upstream
 	metrics  *metrics
 	room     *budget
-	log      logr.Logger
-	silence  time.Duration
-	patience time.Duration
-	forward  *httputil.ReverseProxy
+	// allowances bound the documents that are under way.
+	allowances *allowances
+	log        logr.Logger
+	silence    time.Duration
+	patience   time.Duration
+	forward    *httputil.ReverseProxy
 	// token is what each request has to have; empty for nothing.
 	token string
 	// beginnings are buffers for the beginning of an answer.
@@ -50,7 +52,7 @@ func New(config *rest.Config, registry prometheus.Registerer, log logr.Logger) (
 		return nil, err
 	}
 	p := &Proxy{
-		upstream: upstream, metrics: metrics, room: newBudget(heldLimit), log: log, silence: firstByte, patience: pieceTimeout,
+		upstream: upstream, metrics: metrics, room: newBudget(heldLimit), allowances: newAllowances(), log: log, silence: firstByte, patience: pieceTimeout,
 		beginnings: pool{size: smallBody},
 	}
 	p.forward = &httputil.ReverseProxy{
@@ -123,6 +125,12 @@ func (p *Proxy) address(r *httputil.ProxyRequest) {
 // RoundTrip sends a request, for the reverse proxy.
 func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	x := exchangeOf(r)
+	if !x.streams() {
+		if err := p.allowances.await(r.Context(), x, r.Method); err != nil {
+			return nil, err
+		}
+		x.asks()
+	}
 	x.sent = time.Now()
 	response, err := p.upstream.through(x.streams()).RoundTrip(r)
 	if err != nil {

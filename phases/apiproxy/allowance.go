@@ -1,0 +1,77 @@
+package apiproxy
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+const (
+	// readsLimit bounds the reads that are under way, each on a connection of its own to the API server.
+	readsLimit = 64
+	// writesLimit bounds the writes.
+	writesLimit = 64
+	// urgentLimit bounds requests for Leases and reviews: who waits for one of them may lose its lead.
+	urgentLimit = 16
+)
+
+// allowanceWait is how long a request to capi-proxy waits for others of its kind to end.
+const allowanceWait = 30 * time.Second
+
+// errCrowded ends the wait.
+var errCrowded = errors.New("other requests have not ended in time")
+
+// allowance bounds how many requests of one kind are under way. Those that wait are served in their order.
+type allowance struct {
+	free  *semaphore.Weighted
+	limit int64
+}
+
+func newAllowance(limit int64) allowance { return allowance{semaphore.NewWeighted(limit), limit} }
+
+// allowances are one for each kind of document, so that none keeps another from the server.
+type allowances struct {
+	reads, writes, urgent allowance
+	wait                  time.Duration
+}
+
+func newAllowances() *allowances {
+	return &allowances{newAllowance(readsLimit), newAllowance(writesLimit), newAllowance(urgentLimit), allowanceWait}
+}
+
+// of is the allowance of a request, and what is bounded by it.
+func (a *allowances) of(x *exchange, method string) (of allowance, what string) {
+	info := x.request.Info
+	switch {
+	case info.IsResourceRequest && info.APIGroup == "coordination.k8s.io",
+		info.IsResourceRequest && (info.APIGroup == "authentication.k8s.io" || info.APIGroup == "authorization.k8s.io"):
+		return a.urgent, "requests for Leases and reviews"
+	case method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions:
+		return a.reads, "reads"
+	}
+	return a.writes, "writes"
+}
+
+// await waits until a request may be sent, and has that given back when it has ended.
+func (a *allowances) await(ctx context.Context, x *exchange, method string) error {
+	of, what := a.of(x, method)
+	if !of.free.TryAcquire(1) {
+		began := time.Now()
+		defer x.waited(began)
+		waiting, end := context.WithTimeoutCause(ctx, a.wait, errCrowded)
+		defer end()
+		if err := of.free.Acquire(waiting, 1); err != nil {
+			if !errors.Is(context.Cause(waiting), errCrowded) {
+				return err
+			}
+			r := refuse(http.StatusTooManyRequests, "%d %s are under way, and none has ended within %s: nothing was sent; ask for less at a time, or try again", of.limit, what, a.wait)
+			r.after = 1
+			return r
+		}
+	}
+	x.allowed = func() { of.free.Release(1) }
+	return nil
+}
