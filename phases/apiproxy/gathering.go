@@ -4,10 +4,14 @@ import (
 	"context"
 	"net"
 	"sync"
+	"time"
 )
 
 // gatherLimit bounds what is gathered of an answer before it is sent, in bytes.
 const gatherLimit = 16 << 10
+
+// acknowledgeTimeout is how long a client of capi-proxy may acknowledge nothing, or have no room, while a document is sent to it.
+const acknowledgeTimeout = 30 * time.Second
 
 // gathering is a connection of a client. The library writes an answer in pieces of 4 KiB, of which each would be a call of the kernel
 // and would wake the client: while an answer is gathered they are sent together. Only the goroutine of the request writes.
@@ -15,6 +19,9 @@ type gathering struct {
 	net.Conn
 	on   bool
 	held *[]byte
+	// document says that what is sent is one, and bounded that the client may no longer leave it unacknowledged for as long as it
+	// likes.
+	document, bounded bool
 }
 
 // gathered are buffers of what is gathered.
@@ -24,6 +31,14 @@ var gathered sync.Pool
 func (g *gathering) gather() {
 	if g != nil {
 		g.on = true
+	}
+}
+
+// gatherDocument begins to gather an answer that has an end.
+func (g *gathering) gatherDocument() {
+	g.gather()
+	if g != nil {
+		g.document = true
 	}
 }
 
@@ -42,6 +57,11 @@ func (g *gathering) Write(b []byte) (int, error) {
 	if len(*g.held)+len(b) <= gatherLimit {
 		*g.held = append(*g.held, b...)
 		return len(b), nil
+	}
+	if g.document && !g.bounded {
+		// What is shorter never waits for the client: the kernel takes it.
+		g.bounded = true
+		acknowledge(g.Conn, acknowledgeTimeout)
 	}
 	if err := g.send(b); err != nil {
 		return 0, err
@@ -71,9 +91,13 @@ func (g *gathering) holds() bool { return g != nil && g.held != nil }
 // end sends what was gathered, and gathers no more.
 func (g *gathering) end() error {
 	err := g.send()
-	if g != nil {
-		g.on = false
+	if g == nil {
+		return err
 	}
+	if g.bounded {
+		acknowledge(g.Conn, 0)
+	}
+	g.on, g.document, g.bounded = false, false, false
 	return err
 }
 

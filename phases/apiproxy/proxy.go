@@ -20,6 +20,9 @@ import (
 // firstByte is how long the server of capi-proxy may take to begin an answer, watches and streams apart.
 const firstByte = 70 * time.Second
 
+// doubtAfter is after how long without a byte of an answer a client of capi-proxy that gives up has it ask by new connections only.
+const doubtAfter = 3 * time.Second
+
 // Proxy serves the API of one server in translation. It is an http.Handler.
 type Proxy struct {
 	upstream *upstream
@@ -29,8 +32,10 @@ type Proxy struct {
 	allowances *allowances
 	log        logr.Logger
 	silence    time.Duration
-	patience   time.Duration
-	forward    *httputil.ReverseProxy
+	// doubt is what [doubtAfter] says.
+	doubt    time.Duration
+	patience time.Duration
+	forward  *httputil.ReverseProxy
 	// token is what each request has to have; empty for nothing.
 	token string
 	// beginnings are buffers for the beginning of an answer.
@@ -52,7 +57,7 @@ func New(config *rest.Config, registry prometheus.Registerer, log logr.Logger) (
 		return nil, err
 	}
 	p := &Proxy{
-		upstream: upstream, metrics: metrics, room: newBudget(heldLimit), allowances: newAllowances(), log: log, silence: firstByte, patience: pieceTimeout,
+		upstream: upstream, metrics: metrics, room: newBudget(heldLimit), allowances: newAllowances(), log: log, silence: firstByte, doubt: doubtAfter, patience: pieceTimeout,
 		beginnings: pool{size: smallBody},
 	}
 	p.forward = &httputil.ReverseProxy{
@@ -134,7 +139,7 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	x.sent = time.Now()
 	response, err := p.upstream.through(x.streams()).RoundTrip(r)
 	if err != nil {
-		if errors.Is(context.Cause(r.Context()), errSilent) {
+		if errors.Is(context.Cause(r.Context()), errSilent) || r.Context().Err() != nil && time.Since(x.sent) >= p.doubt {
 			p.upstream.distrust()
 		}
 		return nil, err
@@ -231,8 +236,12 @@ func (t *teller) WriteHeader(code int) {
 	}
 	t.code = code
 	t.ResponseWriter.WriteHeader(code)
-	if code != http.StatusSwitchingProtocols {
+	switch {
+	case code == http.StatusSwitchingProtocols:
+	case t.of.flushes():
 		t.conn.gather()
+	default:
+		t.conn.gatherDocument()
 	}
 }
 

@@ -1,11 +1,13 @@
 package apiproxy
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -53,6 +55,76 @@ func TestProxy_takes_no_connection_for_a_document_that_is_older_than_a_silence(t
 	defer mu.Unlock()
 	if len(used) != 4 || slices.Contains(used[:3], used[3]) {
 		t.Errorf("they came by %v", used)
+	}
+}
+
+// Clients give up before the proxy does: each would be given another connection to a server that has gone without a word.
+func TestProxy_takes_no_connection_for_a_document_that_is_older_than_a_client_that_gave_up(t *testing.T) {
+	for name, row := range map[string]struct {
+		doubt time.Duration
+		other bool
+	}{"after long": {0, true}, "soon": {time.Minute, false}} {
+		t.Run(name, func(t *testing.T) {
+			used, both, reached := make(chan string, 4), make(chan struct{}), make(chan struct{})
+			var number atomic.Int64
+			proxy, shown := front(t, func(w http.ResponseWriter, r *http.Request) {
+				used <- r.RemoteAddr
+				switch number.Add(1) {
+				case 1:
+					<-both
+				case 2:
+					close(both)
+				case 3:
+					close(reached)
+					<-r.Context().Done()
+					return
+				}
+				answers("application/json", `{"kind":"MachineList","items":[]}`)(w, r)
+			})
+			proxy.doubt = row.doubt
+			done := served(shown)
+			ask := func(ctx context.Context) error {
+				request, err := http.NewRequestWithContext(ctx, http.MethodGet, shown.URL+machines, http.NoBody)
+				if err != nil {
+					return err
+				}
+				response, err := http.DefaultClient.Do(request)
+				if err != nil {
+					return err
+				}
+				defer response.Body.Close()
+				_, err = io.Copy(io.Discard, response.Body)
+				return err
+			}
+			var together sync.WaitGroup
+			for range 2 {
+				together.Go(func() {
+					if err := ask(t.Context()); err != nil {
+						t.Error(err)
+					}
+				})
+				together.Go(func() { <-done })
+			}
+			together.Wait()
+			ctx, leave := context.WithCancel(t.Context())
+			go func() {
+				<-reached
+				leave()
+			}()
+			if err := ask(ctx); err == nil {
+				t.Fatal("the third is answered")
+			}
+			<-done
+			if err := ask(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			<-done
+			before := []string{<-used, <-used, <-used}
+			last := <-used
+			if last == before[2] || slices.Contains(before, last) == row.other {
+				t.Errorf("it comes by %s after %v", last, before)
+			}
+		})
 	}
 }
 
