@@ -11,7 +11,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-	"golang.org/x/net/netutil"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -64,7 +63,7 @@ func Listen(ctx context.Context, p *Proxy, metrics prometheus.Gatherer, address,
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("listening for health and metrics: %w", err), s.api.Close())
 	}
-	s.health = netutil.LimitListener(open, healthLimit)
+	s.health = &evicting{Listener: open, limit: healthLimit}
 	return s, nil
 }
 
@@ -112,7 +111,7 @@ func (s *Server) apiServer() *http.Server {
 func (s *Server) healthServer() *http.Server {
 	return &http.Server{
 		Handler: s.state(), ReadTimeout: healthTimeout, WriteTimeout: healthTimeout, IdleTimeout: healthTimeout, MaxHeaderBytes: headerLimit,
-		ErrorLog: libraryLog(s.proxy.log),
+		ErrorLog: libraryLog(s.proxy.log), ConnState: noteState,
 	}
 }
 

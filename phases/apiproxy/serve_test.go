@@ -2,9 +2,11 @@ package apiproxy
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -119,38 +121,34 @@ func TestServer_bounds_the_connections_for_health(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.api.Close()
-	defer server.health.Close()
-	var open []net.Conn
-	for range healthLimit + 1 {
+	health := server.healthServer()
+	go func() { _ = health.Serve(server.health) }()
+	t.Cleanup(func() { _ = health.Close() })
+	var silent []net.Conn
+	connect := func(says string) {
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.HealthAddress())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { conn.Close() })
-	}
-	for range healthLimit {
-		conn, err := server.health.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { conn.Close() })
-		open = append(open, conn)
-	}
-	next := make(chan error, 1)
-	go func() {
-		conn, err := server.health.Accept()
 		if err == nil {
-			err = conn.Close()
+			_, err = io.WriteString(conn, says)
 		}
-		next <- err
-	}()
-	select {
-	case err := <-next:
-		t.Errorf("there is one more: %v", err)
-	case <-time.After(50 * time.Millisecond):
-		_ = open[0].Close()
-		if err := <-next; err != nil {
-			t.Error(err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		silent = append(silent, conn)
+	}
+	for _, says := range []string{"", "GET /healthz HTTP/1.1\r\n"} {
+		for range 2 * healthLimit {
+			connect(says)
+		}
+		began := time.Now()
+		if code, body := get(t, "http://"+server.HealthAddress()+"/healthz"); code != http.StatusOK || time.Since(began) > healthTimeout/2 {
+			t.Errorf("after %s somebody new is answered %d %s", time.Since(began), code, body)
+		}
+	}
+	for i, conn := range silent[:healthLimit] {
+		_ = conn.SetReadDeadline(time.Now().Add(healthTimeout / 2))
+		if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("connection %d is kept open: %v", i, err)
 		}
 	}
 	for name, timeout := range map[string]time.Duration{
