@@ -2,6 +2,9 @@ package privatecapi
 
 import (
 	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
@@ -12,14 +15,37 @@ func (p *Pass) RestoreWorkloads(ctx context.Context) (machine.Result, error) {
 	if fence := p.fenceAgain(guards.BothSidesAreShut); fence != nil {
 		return p.send(ctx, "putting the fence back", fence)
 	}
+	plan, err := restorations(p.workloads, p.Equipment, p.sides.source)
+	if err != nil {
+		return machine.Result{}, err
+	}
+	return p.send(ctx, "restoring", append(plan, p.sides.unmarkAll(false)...)...)
+}
+
+// restorations are the writes that give components back what they had, what scales the others last. There are none while one of them would
+// get a proxy without an image: the others would run beside one that stands still. The standard side needs no image.
+func restorations(all []workload, e Equipment, side Side) ([]*Write, error) {
 	var plan, last []*Write
-	for _, w := range p.workloads {
+	for _, w := range all {
 		if w.of.Scales {
-			last = append(last, w.restore(p.Equipment, p.sides.source))
+			last = append(last, w.restore(e, side))
 		} else {
-			plan = append(plan, w.restore(p.Equipment, p.sides.source))
+			plan = append(plan, w.restore(e, side))
 		}
 	}
-	plan = append(append(plan, last...), p.sides.unmarkAll(false)...)
-	return p.send(ctx, "restoring", plan...)
+	plan = append(plan, last...)
+	if slices.ContainsFunc(plan, lacksImage) {
+		return nil, errNoImage()
+	}
+	return plan, nil
+}
+
+// lacksImage says that a write would give a component a proxy without an image.
+func lacksImage(w *Write) bool {
+	if w == nil {
+		return false
+	}
+	spec, _, _ := unstructured.NestedMap(w.Body, "spec", "template", "spec")
+	proxy := itemOf(spec, "initContainers", sidecarName)
+	return proxy != nil && (proxy["image"] == nil || proxy["image"] == "")
 }

@@ -25,7 +25,12 @@ func (p *Pass) equipment() ([]*Write, error) {
 		plan = append(plan, w.equip(p.Equipment, target))
 	}
 	if target == Private && p.Equipment.Image == "" && slices.ContainsFunc(plan, func(w *Write) bool { return w != nil }) {
-		return nil, machine.Terminal(errors.New("no image with the proxy is known: give the operator flag --private-capi-image"))
+		return nil, errNoImage()
 	}
 	return present(plan), nil
+}
+
+// errNoImage is the error of components that need the proxy while nobody knows its image.
+func errNoImage() error {
+	return machine.Terminal(errors.New("no image with the proxy is known: give the operator flag --private-capi-image"))
 }
