@@ -60,6 +60,7 @@ func TestWorks_write_all_that_they_name_and_nothing_else(t *testing.T) {
 	}
 
 	p, key := meddled(t, wrote, map[machine.State]func(*play, machine.Key){
+		guards.Pausing:    func(p *play, key machine.Key) { p.ScaleComponent(key, "capi-provider", 3) },
 		guards.Committing: unequip,
 		guards.RemovingSource: func(p *play, key machine.Key) {
 			unfence(p, key)

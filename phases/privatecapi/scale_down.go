@@ -2,6 +2,7 @@ package privatecapi
 
 import (
 	"context"
+	"maps"
 
 	guards "github.com/capstan-capi/capstan/guards/privatecapi"
 	"github.com/capstan-capi/capstan/machine"
@@ -11,6 +12,9 @@ import (
 func (p *Pass) ScaleDown(ctx context.Context) (machine.Result, error) {
 	if fence := p.fenceAgain(guards.BothSidesAreShut); fence != nil {
 		return p.send(ctx, "putting the fence back", fence)
+	}
+	if j, changed := p.scaledSince(); changed {
+		return p.note(ctx, j, "noted that components were scaled since the move began")
 	}
 	result, err := p.send(ctx, "scaling down", downs(p.workloads)...)
 	if err == nil && result.LookAgain == 0 {
@@ -34,4 +38,20 @@ func downs(all []workload) []*Write {
 		return first
 	}
 	return append(first, others...)
+}
+
+// scaledSince is the journal with the replicas that components have which run still, and were scaled since they were noted. One that has
+// the mark of a move, or stands still, says nothing of what it had, and on the way back all do.
+func (p *Pass) scaledSince() (j journal, changed bool) {
+	j = p.journal
+	if p.facts.Then.State != guards.Draining || p.stage() != guards.Moving || p.lacksLock() || j.Move == "" {
+		return j, false
+	}
+	j.Replicas = maps.Clone(j.Replicas)
+	for _, w := range p.workloads {
+		if _, marked := w.object.GetAnnotations()[PriorReplicas]; !marked && w.had != nil && w.replicas() > 0 && w.replicas() != *w.had {
+			j.Replicas[w.of.Name], changed = w.replicas(), true
+		}
+	}
+	return j, changed
 }

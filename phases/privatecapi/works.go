@@ -170,6 +170,6 @@ var (
 )
 
 func scaleDown(of machine.State) machine.Action[Works] {
-	return moving("ScaleDown", "puts the fence back that somebody has taken away; notes the replicas of the components, and sets them to 0, whatever scales the others first.",
-		Works.ScaleDown, slices.Concat(writesFence, writesWorkloads), of)
+	return moving("ScaleDown", "puts the fence back that somebody has taken away; notes the replicas of the components, on the way there in the journal first where they were scaled since it began, and sets them to 0, whatever scales the others first.",
+		Works.ScaleDown, slices.Concat(writesFence, writesWorkloads, writesJournal), of)
 }

@@ -65,6 +65,13 @@ func (w *World) Replicas(key machine.Key, component string) any {
 	return spec["replicas"]
 }
 
+// ScaleComponent has somebody give a component another number of replicas.
+func (w *World) ScaleComponent(key machine.Key, component string, replicas int64) {
+	o := w.server.objects[refOf(phases.Deployments, w.namespaceOf(key), component)].DeepCopy()
+	set(o, replicas, "spec", "replicas")
+	w.edit(phases.Deployments, o, false)
+}
+
 // Companion is what stands beside the lock of a hosted cluster.
 func (w *World) Companion(key machine.Key) guards.Companion {
 	return guards.MarksOf(w.Annotations(key)).Companion
