@@ -319,6 +319,16 @@ func (m *Manager) alive() error {
 	}
 }
 
+// hasEnded says that the process is gone, whether it was meant to end or not.
+func (m *Manager) hasEnded() bool {
+	select {
+	case <-m.process.Exited():
+		return true
+	default:
+		return false
+	}
+}
+
 // Tail is the end of the log.
 func (m *Manager) Tail(lines int) string {
 	log, err := os.ReadFile(m.Log)

@@ -144,6 +144,27 @@ func (w *World) Alive() error {
 	return errors.Join(problems...)
 }
 
+// Revive starts those managers of the installed Deployments anew that have ended, as a kubelet would, and waits until they are ready: what one
+// spec has left dead must not fail all that follows. It returns which ones it has started.
+func (w *World) Revive(ctx context.Context) (revived []string, err error) {
+	for _, name := range slices.Sorted(maps.Keys(programs)) {
+		m := w.managers[name]
+		if m == nil || m.process == nil || !m.hasEnded() {
+			continue
+		}
+		if err := m.Start(m.more...); err != nil {
+			return revived, err
+		}
+		revived = append(revived, name)
+	}
+	for _, name := range revived {
+		if err := w.managers[name].Ready(ctx); err != nil {
+			return revived, err
+		}
+	}
+	return revived, nil
+}
+
 // Stop ends everything.
 func (w *World) Stop() error {
 	var problems []error

@@ -8,6 +8,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +57,15 @@ var _ = AfterSuite(func() {
 		Expect(world.Stop()).To(Succeed())
 	}
 })
+
+// A manager that an earlier spec has left dead fails that one, and none that follows.
+var _ = BeforeEach(func(ctx SpecContext) {
+	revived, err := world.Revive(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	if len(revived) > 0 {
+		AddReportEntry("started anew", strings.Join(revived, ", "))
+	}
+}, NodeTimeout(patience))
 
 var _ = AfterEach(func(ctx SpecContext) {
 	if CurrentSpecReport().Failed() {
