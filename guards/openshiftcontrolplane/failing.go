@@ -24,7 +24,7 @@ func Fingerprint(f Facts) string {
 	if f.Inputs.Known && f.Inputs.Digest != "" {
 		digest = f.Inputs.Digest
 	}
-	return strings.Join([]string{digest, Brief(f.Object.Retry), Brief(f.wish(f.Then.State).Asked)}, " ")
+	return strings.Join([]string{digest, Brief(f.Object.Retry), Brief(f.wish(f.Then.State).id())}, " ")
 }
 
 // Brief tells texts apart, however long they are.

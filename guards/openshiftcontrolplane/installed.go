@@ -15,6 +15,13 @@ var GuestIsHealthy = guard{
 	}),
 }
 
+// IsWell asks whether nothing is the matter with an installed cluster, neither with the guest nor with the work on it.
+var IsWell = guard{
+	Name: "IsWell",
+	Doc:  "The guest's ClusterVersion and all of its ClusterOperators are Available, and none is Degraded. The last pass of the work before this one met no error; before a first pass there is none, so that it has to last.",
+	Ask:  machine.All(GuestIsHealthy, WorkSucceeds).Answer,
+}
+
 // UpgradeIsWanted asks whether another release is asked for, and allowed: never an older one, at most one minor version ahead, and
 // not against the guest's own word.
 var UpgradeIsWanted = wanted("UpgradeIsWanted", func(f Facts) Wish { return f.Upgrade },
@@ -53,7 +60,7 @@ var IsGivenUp = guard{
 			return machine.SayUnknown("the state is not known")
 		case !wish.Known:
 			return machine.SayUnknown("")
-		case wish.Asked == "" || what != Brief(wish.Asked) || then != retry:
+		case wish.Asked == "" || what != Brief(wish.id()) || then != retry:
 			return machine.SayNo("")
 		default:
 			return machine.SayYes(wish.Asked + " was given up; another try is asked for by a new value of annotation capstan.openshift.io/retry")
