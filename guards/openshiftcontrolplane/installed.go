@@ -25,7 +25,7 @@ var IsWell = guard{
 // UpgradeIsWanted asks whether another release is asked for, and allowed: never an older one, at most one minor version ahead, and
 // not against the guest's own word.
 var UpgradeIsWanted = wanted("UpgradeIsWanted", func(f Facts) Wish { return f.Upgrade },
-	"The spec names a newer release than the guest has, at most one minor version ahead, and the guest's Upgradeable does not speak against it.")
+	"The spec names a newer release than the guest has and has begun, at most one minor version ahead, and the guest's Upgradeable does not speak against it; or the guest was asked by us for one that it has not begun, and that is no more asked for.")
 
 // ScaleIsWanted asks whether another number of machines is asked for, and safe.
 var ScaleIsWanted = wanted("ScaleIsWanted", func(f Facts) Wish { return f.Scaling },

@@ -309,6 +309,8 @@ type Seen struct {
 	clusterID string
 	// asked is the release that the spec asks for, where the guest has another one.
 	asked release.Release
+	// takes says that a wish of ours is taken off the guest, in place of another one.
+	takes bool
 	// unread is why Machines or the kubeconfig could not be read, nil if they were.
 	unread error
 }

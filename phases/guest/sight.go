@@ -104,8 +104,11 @@ func (o operator) String() string {
 type clusterVersion struct {
 	// there is false where the guest has none.
 	there bool
-	// desired is the release that it goes to or has, wanted the one that spec asks for, done the one that it has come to.
-	desired, wanted, done image
+	// desired is the release that it goes to or has, begun the one that it has begun to go to last, wanted the one that spec asks for, done
+	// the one that it has come to.
+	desired, begun, wanted, done image
+	// asked is the image that this provider has asked it for last, empty for none, and given how the spec named it.
+	asked, given string
 	// notUpgradeable says that it is not upgradeable, and why.
 	notUpgradeable bool
 	why            string
@@ -204,7 +207,12 @@ func versionOf(v *configv1.ClusterVersion) clusterVersion {
 	if asked := v.Spec.DesiredUpdate; asked != nil {
 		found.wanted = imageOf(asked.Image, asked.Version)
 	}
-	for _, past := range v.Status.History {
+	found.given, found.asked, _ = strings.Cut(v.Annotations[askedAnnotation][:min(len(v.Annotations[askedAnnotation]), 2*textMost)], " ")
+	found.given, found.asked = text(found.given), text(found.asked)
+	for i, past := range v.Status.History {
+		if i == 0 {
+			found.begun = imageOf(past.Image, past.Version)
+		}
 		if past.State == configv1.CompletedUpdate {
 			found.done = imageOf(past.Image, past.Version)
 			break

@@ -26,6 +26,18 @@ func (e RefusedError) Error() string {
 // Terminal is false: conditions change, and so does what is asked for.
 func (RefusedError) Terminal() bool { return false }
 
+// NotBack is a RefusedError if one version is older than another that a cluster has begun to go to. One that cannot be compared is not.
+func NotBack(begun, to string) error {
+	has, err := semver.Parse(begun)
+	if err != nil {
+		return nil
+	}
+	if wants, err := semver.Parse(to); err == nil && wants.LT(has) {
+		return RefusedError{From: begun, To: to, Why: fmt.Sprintf("it has begun to go to %s, and a cluster never goes back; set spec.releaseImage to that release, or to a newer one", begun)}
+	}
+	return nil
+}
+
 // May is a RefusedError if a cluster of one version may not go to another: to an older one, by more than one minor release, or to
 // the next minor release while it says that it is not upgradeable. The same version is no upgrade, and may always be asked for.
 func May(from, to string, u Upgradeable) error {
