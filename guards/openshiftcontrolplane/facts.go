@@ -166,6 +166,9 @@ type Guest struct {
 	// API says that it has answered the last probe, APIProblem why not. An API that does not answer is one of which nothing is known.
 	API        bool   `yaml:"api"`
 	APIProblem string `yaml:"apiProblem"`
+	// Identity tells whether it is the cluster that was made here. What follows is of one that is not known to be ours only once the bootstrap
+	// is finished, and is told then; nothing is done by it.
+	Identity Identity `yaml:"identity"`
 	// Unasked says that this process is about to ask it for the first time.
 	Unasked bool `yaml:"unasked"`
 	// Silent says that it has not answered for five minutes.

@@ -92,7 +92,7 @@ var awaited = map[machine.State]guard{
 	ResolvingInputs:        InputsAreResolved,
 	GeneratingIgnition:     PayloadStands,
 	CreatingMachines:       MachinesAreProvisioned,
-	AwaitingAPI:            APIAnswers,
+	AwaitingAPI:            machine.All(APIAnswers, GuestIsOurs),
 	Bootstrapping:          machine.All(BootstrapIsComplete, NodesAreReady, EtcdIsAlone),
 	Clearing:               ClearingGoesOn,
 }

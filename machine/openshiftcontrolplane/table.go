@@ -31,7 +31,7 @@ type (
 // Table is the machine.
 var Table = machine.Table[guards.Facts, phases.Works]{
 	Name:     "openshiftcontrolplane",
-	Doc:      "Has an OpenShift cluster made out of an OpenShiftControlPlane: infrastructure by any provider of Cluster API, a temporary bootstrap machine, control-plane machines, the bootstrap removed, a kubeconfig. How far it has come that cannot be taken back is in annotations of the object, the marks, each written before what it allows; where marks and status differ, the higher one counts. An attempt has one bootstrap machine at most. A guest that cannot be reached is one of which nothing is known, and that moves nothing; nor does one that a kubeconfig leads to which is somebody else's or trusts another authority than ours, until its clusterID is that of the payload.",
+	Doc:      "Has an OpenShift cluster made out of an OpenShiftControlPlane: infrastructure by any provider of Cluster API, a temporary bootstrap machine, control-plane machines, the bootstrap removed, a kubeconfig. How far it has come that cannot be taken back is in annotations of the object, the marks, each written before what it allows; where marks and status differ, the higher one counts. An attempt has one bootstrap machine at most. A guest that cannot be reached is one of which nothing is known, and that moves nothing; nor does one that is not known to be the cluster that was made here, see GuestIsOurs: no mark is set by its word, no Machine is changed, and it is not upgraded.",
 	Start:    guards.Pending,
 	Progress: guards.Progress,
 	Patience: guards.Patience,
@@ -161,8 +161,8 @@ var installing = []move{
 		"The Ignition configs of the three roles are valid."),
 	step("PayloadLost", guards.CreatingMachines, guards.GeneratingIgnition, machine.All(machine.Not(guards.PayloadStands), guards.BootstrapIsKept),
 		"An Ignition config is gone or altered, or would end too soon and no Machine is made with it."),
-	with(phases.MarkInitialized, step("APIAnswered", guards.AwaitingAPI, guards.Bootstrapping, machine.All(guards.APIAnswers, guards.BootstrapIsKept),
-		"The guest's API has answered.")),
+	with(phases.MarkInitialized, step("APIAnswered", guards.AwaitingAPI, guards.Bootstrapping, machine.All(guards.APIAnswers, guards.GuestIsOurs, guards.BootstrapIsKept),
+		"The guest's API has answered, and the guest is the cluster that was made here.")),
 	step("MachinesProvisioned", guards.CreatingMachines, guards.AwaitingAPI,
 		machine.All(guards.PayloadStands, guards.MachinesAreProvisioned, guards.BootstrapIsKept),
 		"All machines have their infrastructure."),

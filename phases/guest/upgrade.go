@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
+	"github.com/capstan-capi/capstan/machine"
 	"github.com/capstan-capi/capstan/phases/images"
 	"github.com/capstan-capi/capstan/phases/release"
 )
@@ -64,6 +65,9 @@ func (s *Seen) seeUpgrade(ctx context.Context) {
 		}
 		wish.Refused = err.Error()
 	}
+	if ours := s.sight.who.IsOurs(); ours.Truth != machine.Yes && !v.wanted.is(asked) && !v.desired.is(asked) {
+		wish.Refused = "the guest is not known to be this cluster: " + ours.Reason
+	}
 	s.asked, s.facts.Upgrade = asked, wish
 }
 
@@ -93,7 +97,7 @@ func (v clusterVersion) isLeftover(digest string) bool {
 // asked for another one by us either.
 func (s *Seen) takenOff(digest string) guards.Wish {
 	v := s.sight.version
-	if s.takes = v.isLeftover(digest); !s.takes {
+	if s.takes = v.isLeftover(digest) && s.IsOurs(); !s.takes {
 		return guards.Wish{Known: true}
 	}
 	left := "spec.desiredUpdate of ClusterVersion version, by which the guest was asked for release " + cmp.Or(v.wanted.version, v.wanted.image)

@@ -10,7 +10,7 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capstan-capi/capstan/api/v1alpha1"
+	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
 )
 
@@ -91,10 +91,6 @@ func (s *Seen) takeOff(ctx context.Context, result machine.Result) (machine.Resu
 	return result, nil
 }
 
-// errUnknown is a guest that may be another cluster.
-var errUnknown = errors.New("its kubeconfig is somebody else's, and it is not known which cluster was made here: note its ID in annotation " +
-	v1alpha1.PayloadClusterIDAnnotation + " of the payload's Secrets")
-
 // sendUpgrade sends the patch that is made of the ClusterVersion as it is by now, nil for none: what was seen of a guest at rest may be old.
 func (s *Seen) sendUpgrade(ctx context.Context, patch func(now *configv1.ClusterVersion) map[string]any) (sent bool, err error) {
 	inTime, cancel := context.WithTimeout(ctx, patience)
@@ -116,16 +112,12 @@ func (s *Seen) sendUpgrade(ctx context.Context, patch func(now *configv1.Cluster
 		return false, err
 	}
 	// The kubeconfig may be another one than the one by which it was seen.
-	is := sight{api: true, clusterID: string(now.Spec.ClusterID)}
-	want := wanted{cluster: client.ObjectKeyFromObject(s.look.Cluster), clusterID: s.clusterID, finished: true}
-	if err := s.p.vouch(inTime, s.guest, by, want, &is); err != nil {
+	is := sight{who: guards.Identity{ID: string(now.Spec.ClusterID), Made: s.want.clusterID, Installer: s.want.installer}}
+	if err := s.p.vouch(inTime, s.guest, by, s.want, &is); err != nil {
 		return false, err
 	}
-	if is = is.of(s.clusterID); !is.api {
-		return false, errors.New(is.problem)
-	}
-	if is.external && s.clusterID == "" {
-		return false, errUnknown
+	if ours := is.who.IsOurs(); ours.Truth != machine.Yes {
+		return false, errors.New(ours.Reason)
 	}
 	return true, l.send(inTime, http.MethodPatch, releasePath, "", text, nil)
 }
