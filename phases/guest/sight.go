@@ -199,8 +199,8 @@ func versionOf(v *configv1.ClusterVersion) clusterVersion {
 	if asked := v.Spec.DesiredUpdate; asked != nil {
 		found.wanted = imageOf(asked.Image, asked.Version)
 	}
-	found.given, found.asked, _ = strings.Cut(v.Annotations[askedAnnotation][:min(len(v.Annotations[askedAnnotation]), 2*textMost)], " ")
-	found.given, found.asked = text(found.given), text(found.asked)
+	given, by, _ := strings.Cut(v.Annotations[askedAnnotation], " ")
+	found.given, found.asked = text(given), text(by)
 	for i, past := range v.Status.History {
 		if i == 0 {
 			found.begun = imageOf(past.Image, past.Version)

@@ -48,7 +48,7 @@ func (s *Seen) AskUpgrade(ctx context.Context) (machine.Result, error) {
 		if versionOf(now).may(s.asked) != nil {
 			return nil
 		}
-		return desire(wish, s.look.Plane.Spec.ReleaseImage+" "+string(s.asked.Image))
+		return desire(wish, s.look.Plane.Spec.ReleaseImage+" "+string(s.asked.Image), "")
 	})
 	if err != nil {
 		return result, fmt.Errorf("asking the guest for release %s: %w", s.asked.Version, err)
@@ -60,12 +60,14 @@ func (s *Seen) AskUpgrade(ctx context.Context) (machine.Result, error) {
 	return result, nil
 }
 
-// desire is a patch of the ClusterVersion by which the guest is asked for a release, or for none, and that notes that it was by us.
-func desire(update, noted any) map[string]any {
-	return map[string]any{
-		"metadata": map[string]any{"annotations": map[string]any{askedAnnotation: noted}},
-		"spec":     map[string]any{"desiredUpdate": update},
+// desire is a patch of the ClusterVersion by which the guest is asked for a release, or for none, and that notes that it was by us. With a
+// resourceVersion it is refused if somebody has written since.
+func desire(update, noted any, resourceVersion string) map[string]any {
+	metadata := map[string]any{"annotations": map[string]any{askedAnnotation: noted}}
+	if resourceVersion != "" {
+		metadata["resourceVersion"] = resourceVersion
 	}
+	return map[string]any{"metadata": metadata, "spec": map[string]any{"desiredUpdate": update}}
 }
 
 // takeOff takes our wish off the guest, unless it is under way by now or another one's. None is taken off that was written meanwhile.
@@ -75,11 +77,7 @@ func (s *Seen) takeOff(ctx context.Context, result machine.Result) (machine.Resu
 		if v := versionOf(now); digestOf(v.wanted.image) != was || !v.isLeftover("") {
 			return nil
 		}
-		patch := desire(nil, nil)
-		if now.ResourceVersion != "" {
-			patch["metadata"].(map[string]any)["resourceVersion"] = now.ResourceVersion
-		}
-		return patch
+		return desire(nil, nil, now.ResourceVersion)
 	})
 	if err != nil {
 		return result, fmt.Errorf("taking a release off the guest that is no more asked for: %w", err)

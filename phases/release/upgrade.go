@@ -28,11 +28,9 @@ func (RefusedError) Terminal() bool { return false }
 
 // NotBack is a RefusedError if one version is older than another that a cluster has begun to go to. One that cannot be compared is not.
 func NotBack(begun, to string) error {
-	has, err := semver.Parse(begun)
-	if err != nil {
-		return nil
-	}
-	if wants, err := semver.Parse(to); err == nil && wants.LT(has) {
+	has, notHas := semver.Parse(begun)
+	wants, notWants := semver.Parse(to)
+	if notHas == nil && notWants == nil && wants.LT(has) {
 		return RefusedError{From: begun, To: to, Why: fmt.Sprintf("it has begun to go to %s, and a cluster never goes back; set spec.releaseImage to that release, or to a newer one", begun)}
 	}
 	return nil
