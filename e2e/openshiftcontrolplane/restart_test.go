@@ -45,6 +45,5 @@ var _ = Describe("A suite whose provider was left dead", func() {
 		asked := prepare(ctx, "")
 		Expect(world.Create(ctx, asked.Secret, asked.Template, asked.ControlPlane, asked.Cluster)).To(Succeed())
 		stands(ctx, asked.Key, "AwaitingInfrastructure")
-		remove(ctx, asked.Key)
 	}, SpecTimeout(2*patience))
 })
