@@ -145,6 +145,9 @@ func (w *World) newManager(ctx context.Context, deployment, name string) (*Manag
 			environment = append(environment, variable.Name+"="+variable.Value)
 		}
 	}
+	if deployment == Provider { // Cluster API's managers are not on trial
+		environment = slices.Concat(w.Detecting(), environment)
+	}
 	m.binary = len(environment)
 	program, err := w.program(deployment, pod.Containers[at])
 	if err != nil {

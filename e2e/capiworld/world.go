@@ -35,6 +35,8 @@ type Options struct {
 	// Layout is the OCI layout of the provider's image, as make provider-image writes it; its program runs then, and has no steered clock.
 	// Empty for an image of manifests alone, which is made here, and the program in Bin.
 	Layout string
+	// NoMutations is that of harness.Options, for the operator and the provider.
+	NoMutations bool
 }
 
 // World is a management plane.
@@ -71,7 +73,7 @@ func Start(ctx context.Context, o Options) (_ *World, err error) {
 			err = errors.Join(err, w.Stop())
 		}
 	}()
-	if w.Environment, err = harness.Start(ctx, harness.Options{Bin: bin, Dir: o.Dir, ServiceCA: true}); err != nil {
+	if w.Environment, err = harness.Start(ctx, harness.Options{Bin: bin, Dir: o.Dir, ServiceCA: true, NoMutations: o.NoMutations}); err != nil {
 		return nil, err
 	}
 	scheme := runtime.NewScheme()

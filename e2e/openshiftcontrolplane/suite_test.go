@@ -48,7 +48,7 @@ func TestOpenShiftControlPlane(t *testing.T) {
 var _ = BeforeSuite(func(ctx SpecContext) {
 	ctrllog.SetLogger(klog.NewKlogr())
 	var err error
-	world, err = capiworld.Start(ctx, capiworld.Options{Bin: bin})
+	world, err = capiworld.Start(ctx, capiworld.Options{Bin: bin, NoMutations: true})
 	Expect(err).NotTo(HaveOccurred())
 }, NodeTimeout(5*time.Minute))
 
