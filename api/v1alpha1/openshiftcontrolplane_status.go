@@ -148,7 +148,7 @@ type PayloadStatus struct {
 // +kubebuilder:printcolumn:name="Waits",type="string",JSONPath=".status.waits",description="What is waited for",priority=10
 // +kubebuilder:printcolumn:name="OpenShift",type="string",JSONPath=".status.distributionVersion",description="The guest's version of OpenShift"
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp"
-// +kubebuilder:validation:XValidation:rule="self.spec.releaseImage == oldSelf.spec.releaseImage || !has(oldSelf.status) || !has(oldSelf.status.payload) || !has(oldSelf.status.payload.digest) || (has(oldSelf.status.state) && oldSelf.status.state == 'Installed')",message="releaseImage can be changed until the inputs are frozen, and then in state Installed only"
+// +kubebuilder:validation:XValidation:rule="self.spec.releaseImage == oldSelf.spec.releaseImage || !has(oldSelf.status) || !has(oldSelf.status.payload) || !has(oldSelf.status.payload.digest) || (has(oldSelf.status.state) && oldSelf.status.state in ['Installed', 'Degraded'])",message="releaseImage can be changed until the inputs are frozen, and then in states Installed and Degraded only"
 type OpenShiftControlPlane struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata of the object.

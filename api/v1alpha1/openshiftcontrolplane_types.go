@@ -29,8 +29,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="(has(self.releaseImagePolicy) && self.releaseImagePolicy == 'Tag') || self.releaseImage.matches('@sha256:[a-f0-9]{64}$')",message="releaseImage needs a digest (@sha256:...), unless releaseImagePolicy is Tag"
 // +kubebuilder:validation:XValidation:rule="self.management == 'Managed' || self.replicas == oldSelf.replicas",message="replicas cannot be changed while management is Handover"
 type OpenShiftControlPlaneSpec struct {
-	// releaseImage is the OpenShift release. It can be changed until the inputs are frozen, and then in state Installed only,
-	// which asks for an upgrade.
+	// releaseImage is the OpenShift release. It can be changed until the inputs are frozen, and then in states Installed and
+	// Degraded only, which asks for an upgrade.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512

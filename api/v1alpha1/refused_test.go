@@ -103,6 +103,7 @@ func TestControlPlane_what_is_refused_of_a_change(t *testing.T) {
 	api := serve(t, "openshiftcontrolplanes")
 	frozen := map[string]any{"payload": map[string]any{"digest": "d", "engine": "Builtin"}, "state": "Bootstrapping"}
 	installed := map[string]any{"payload": map[string]any{"digest": "d", "engine": "Builtin"}, "state": "Installed"}
+	degraded := map[string]any{"payload": map[string]any{"digest": "d", "engine": "Builtin"}, "state": "Degraded"}
 	managed := map[string]any{"spec.management": "Managed"}
 	other := strings.ReplaceAll(digest, "0a", "0b")
 	own := map[string]any{"apiGroup": "a.b", "kind": "MTemplate", "name": "a"}
@@ -125,6 +126,7 @@ func TestControlPlane_what_is_refused_of_a_change(t *testing.T) {
 		"the release before anything was frozen":    {nil, nil, map[string]any{"spec.releaseImage": other}, ""},
 		"the release once inputs are frozen":        {frozen, nil, map[string]any{"spec.releaseImage": other}, "until the inputs are frozen"},
 		"the release of an installed cluster":       {installed, nil, map[string]any{"spec.releaseImage": other}, ""},
+		"the release of a degraded cluster":         {degraded, nil, map[string]any{"spec.releaseImage": other}, ""},
 		"something else once inputs are frozen":     {frozen, nil, map[string]any{"spec.management": "Managed"}, ""},
 		"the template's metadata, in place":         {installed, nil, map[string]any{"spec.machineTemplate.metadata": map[string]any{"labels": map[string]any{"a": "b"}}}, ""},
 	} {

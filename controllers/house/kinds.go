@@ -3,6 +3,7 @@ package house
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"reflect"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -218,12 +220,32 @@ func byNamespace(keys []client.ObjectKey) map[string]cache.Config {
 	return in
 }
 
+// fillMost is for how long an API server is asked again that does not say what kinds it serves.
+const fillMost = 30 * time.Second
+
 // Fill has all that is cached listed at the same time as soon as the manager starts. Otherwise the namespaces of a kind
-// are listed one after the other, and each is looked at again only every tenth of a second.
+// are listed one after the other, and each is looked at again only every tenth of a second. An API server that answers some
+// questions and not others is asked again for half a minute: what kinds it serves is asked before anything else tries again by itself. A
+// kind that it says it does not serve is told at once.
 func (kinds Kinds) Fill(ctx context.Context, in cache.Cache) error {
+	pause := wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: math.MaxInt32, Cap: 5 * time.Second}
+	inTime, cancel := context.WithTimeout(ctx, fillMost)
+	defer cancel()
 	for _, k := range kinds.cached() {
-		if _, err := in.GetInformer(ctx, k.Object, cache.BlockUntilSynced(false)); err != nil {
-			return fmt.Errorf("watching %s: %w", k.of().Kind, err)
+		for {
+			_, err := in.GetInformer(ctx, k.Object, cache.BlockUntilSynced(false))
+			if err == nil {
+				break
+			}
+			err = fmt.Errorf("watching %s: %w", k.of().Kind, err)
+			if meta.IsNoMatchError(err) {
+				return err
+			}
+			select {
+			case <-inTime.Done():
+				return err
+			case <-time.After(pause.Step()):
+			}
 		}
 	}
 	return nil

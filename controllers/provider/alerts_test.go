@@ -98,12 +98,26 @@ func prometheusRule() any {
 	}
 }
 
+// ofPod is the namespace of the Pod that tells of something, which Prometheus knows: whoever applies the rules elsewhere, as config/standalone
+// does, changes the namespace of the object alone.
+const ofPod = "{{ $labels.namespace }}"
+
+func TestTheAlerts_name_the_namespace_that_the_provider_is_in(t *testing.T) {
+	for _, rule := range rules() {
+		expr, isText := rule["expr"].(string)
+		labels, isMap := rule["labels"].(object)
+		if !isText || !isMap || !strings.HasPrefix(expr, "max by (machine, namespace) ") || labels["namespace"] != ofPod {
+			t.Errorf("%v is %s with labels %v", rule["alert"], expr, labels)
+		}
+	}
+}
+
 // rules are those of all machines. Of what stood a moment ago it counts that it may be unseen for as long as a restart takes.
 func rules() []object {
 	var rules []object
 	for _, part := range all {
 		for _, call := range part.View.Calls {
-			expr := fmt.Sprintf("max by (machine) (max_over_time(capstan_needs_attention{machine=%q,alert=%q}[5m])) > 0", part.Name, call.Name)
+			expr := fmt.Sprintf("max by (machine, namespace) (max_over_time(capstan_needs_attention{machine=%q,alert=%q}[5m])) > 0", part.Name, call.Name)
 			rules = append(rules, ruleOf(call, expr))
 		}
 	}
@@ -113,7 +127,7 @@ func rules() []object {
 func ruleOf(call machine.Call, expr string) object {
 	return object{
 		"alert": call.Name, "expr": expr, "for": fmt.Sprintf("%dm", call.After/time.Minute),
-		"labels": object{"severity": string(call.Severity), "namespace": namespace},
+		"labels": object{"severity": string(call.Severity), "namespace": ofPod},
 		"annotations": object{
 			"summary":     call.Summary + ".",
 			"description": call.Doc + " Which ones, `" + which[call.Name] + "` tells. The status of each says why, since when, and what is waited for.",

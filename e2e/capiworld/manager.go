@@ -145,6 +145,9 @@ func (w *World) newManager(ctx context.Context, deployment, name string) (*Manag
 			environment = append(environment, variable.Name+"="+variable.Value)
 		}
 	}
+	if deployment == Provider { // Cluster API's managers are not on trial
+		environment = slices.Concat(w.Detecting(), environment)
+	}
 	m.binary = len(environment)
 	program, err := w.program(deployment, pod.Containers[at])
 	if err != nil {
@@ -316,6 +319,16 @@ func (m *Manager) alive() error {
 		return fmt.Errorf("%s has ended: %w; its log ends with\n%s", m.name, errors.Join(m.process.Failure()), m.Tail(20))
 	default:
 		return nil
+	}
+}
+
+// hasEnded says that the process is gone, whether it was meant to end or not.
+func (m *Manager) hasEnded() bool {
+	select {
+	case <-m.process.Exited():
+		return true
+	default:
+		return false
 	}
 }
 

@@ -35,6 +35,8 @@ type Options struct {
 	// Layout is the OCI layout of the provider's image, as make provider-image writes it; its program runs then, and has no steered clock.
 	// Empty for an image of manifests alone, which is made here, and the program in Bin.
 	Layout string
+	// NoMutations is that of harness.Options, for the operator and the provider.
+	NoMutations bool
 }
 
 // World is a management plane.
@@ -71,7 +73,7 @@ func Start(ctx context.Context, o Options) (_ *World, err error) {
 			err = errors.Join(err, w.Stop())
 		}
 	}()
-	if w.Environment, err = harness.Start(ctx, harness.Options{Bin: bin, Dir: o.Dir, ServiceCA: true}); err != nil {
+	if w.Environment, err = harness.Start(ctx, harness.Options{Bin: bin, Dir: o.Dir, ServiceCA: true, NoMutations: o.NoMutations}); err != nil {
 		return nil, err
 	}
 	scheme := runtime.NewScheme()
@@ -142,6 +144,27 @@ func (w *World) Alive() error {
 		problems = append(problems, m.alive())
 	}
 	return errors.Join(problems...)
+}
+
+// Revive starts those managers of the installed Deployments anew that have ended, as a kubelet would, and waits until they are ready: what one
+// spec has left dead must not fail all that follows. It returns which ones it has started.
+func (w *World) Revive(ctx context.Context) (revived []string, err error) {
+	for _, name := range slices.Sorted(maps.Keys(programs)) {
+		m := w.managers[name]
+		if m == nil || m.process == nil || !m.hasEnded() {
+			continue
+		}
+		if err := m.Start(m.more...); err != nil {
+			return revived, err
+		}
+		revived = append(revived, name)
+	}
+	for _, name := range revived {
+		if err := w.managers[name].Ready(ctx); err != nil {
+			return revived, err
+		}
+	}
+	return revived, nil
 }
 
 // Stop ends everything.

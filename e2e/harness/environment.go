@@ -45,6 +45,8 @@ type Options struct {
 	ServiceCA bool
 	// Bare leaves out what deploy brings.
 	Bare bool
+	// NoMutations has operators end that change what a cache keeps, which others read at the same time.
+	NoMutations bool
 	// Definitions are there from the beginning, beside OpenShift's own, and stay.
 	Definitions []*apiextensionsv1.CustomResourceDefinition
 }
@@ -59,6 +61,8 @@ type Environment struct {
 	Client client.Client
 
 	bin string
+	// noMutations is that of Options.
+	noMutations bool
 	// baseline is what Begin leaves in the cluster.
 	baseline map[types.UID]bool
 
@@ -76,7 +80,7 @@ func Start(ctx context.Context, o Options) (_ *Environment, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("resolving the folder of binaries: %w", err)
 	}
-	e := &Environment{bin: bin, pushed: map[string]map[string]string{}}
+	e := &Environment{bin: bin, noMutations: o.NoMutations, pushed: map[string]map[string]string{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, e.Stop())

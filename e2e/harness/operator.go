@@ -128,7 +128,7 @@ func (e *Environment) command(kubeconfig string, o OperatorOptions) []string {
 	if o.SteeredClock {
 		binary = steeredBinary
 	}
-	return slices.Concat([]string{
+	return slices.Concat(e.Detecting(), []string{
 		filepath.Join(e.bin, binary), "operator",
 		"--kubeconfig=" + kubeconfig,
 		"--release-version=" + o.Release,
@@ -139,6 +139,15 @@ func (e *Environment) command(kubeconfig string, o OperatorOptions) []string {
 		"--metrics-bind-address=0",
 		"--health-probe-bind-address=0",
 	}, o.Arguments)
+}
+
+// Detecting are the words before a command that reads from caches of client-go by which it panics once it has changed what a cache keeps;
+// none where that was not asked for.
+func (e *Environment) Detecting() []string {
+	if !e.noMutations {
+		return nil
+	}
+	return []string{"env", "KUBE_CACHE_MUTATION_DETECTOR=true"}
 }
 
 // Stop asks the operator to end, as a kubelet would, and returns when it has;

@@ -138,6 +138,7 @@ func foreign(ctx context.Context, t *trial) {
 func unavailable(ctx context.Context, t *trial) {
 	GinkgoHelper()
 	rule := world.Manager(capiworld.Provider).Between().Add(proxy.Rule{Verb: "create", Resource: "devmachines", Fault: proxy.Answer(http.StatusForbidden, 0)})
+	defer rule.End()
 	all, err := world.List(ctx, capiworld.Infrastructure.WithKind("DevMachine"), t.Key.Namespace)
 	Expect(err).NotTo(HaveOccurred())
 	var paused []*unstructured.Unstructured

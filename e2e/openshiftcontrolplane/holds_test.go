@@ -94,10 +94,12 @@ func (t *trial) steered(ctx context.Context, meanwhile func(*capiworld.Manager))
 	provider := world.Manager(capiworld.Provider)
 	Expect(provider.Stop()).To(Succeed())
 	Expect(provider.StartLater(0, "--leader-elect=false", "--namespace="+t.Key.Namespace)).To(Succeed())
+	defer func() { // also where something fails meanwhile: other clusters are not seen by this one
+		Expect(provider.Stop()).To(Succeed())
+		Expect(provider.Start("--leader-elect=false")).To(Succeed())
+	}()
 	Expect(provider.Ready(ctx)).To(Succeed())
 	meanwhile(provider)
-	Expect(provider.Stop()).To(Succeed())
-	Expect(provider.Start("--leader-elect=false")).To(Succeed())
 }
 
 // holdMachine puts the holder on the Machine of a cluster, or takes it off.

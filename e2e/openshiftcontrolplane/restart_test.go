@@ -34,3 +34,16 @@ func restart(ctx context.Context, key capiworld.Key) {
 	})
 	Consistently(func() cluster.RequestList { return written(ctx, since, key) }).WithTimeout(quiet).WithPolling(quiet / 3).Should(BeEmpty())
 }
+
+var _ = Describe("A suite whose provider was left dead", func() {
+	It("has another one before the next spec, which works", func(ctx SpecContext) {
+		world.Manager(capiworld.Provider).Kill()
+		revived, err := world.Revive(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(revived).To(ConsistOf(capiworld.Provider))
+		Expect(world.Revive(ctx)).To(BeEmpty())
+		asked := prepare(ctx, "")
+		Expect(world.Create(ctx, asked.Secret, asked.Template, asked.ControlPlane, asked.Cluster)).To(Succeed())
+		stands(ctx, asked.Key, "AwaitingInfrastructure")
+	}, SpecTimeout(2*patience))
+})

@@ -8,6 +8,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,7 +48,7 @@ func TestOpenShiftControlPlane(t *testing.T) {
 var _ = BeforeSuite(func(ctx SpecContext) {
 	ctrllog.SetLogger(klog.NewKlogr())
 	var err error
-	world, err = capiworld.Start(ctx, capiworld.Options{Bin: bin})
+	world, err = capiworld.Start(ctx, capiworld.Options{Bin: bin, NoMutations: true})
 	Expect(err).NotTo(HaveOccurred())
 }, NodeTimeout(5*time.Minute))
 
@@ -56,6 +57,15 @@ var _ = AfterSuite(func() {
 		Expect(world.Stop()).To(Succeed())
 	}
 })
+
+// A manager that an earlier spec has left dead fails that one, and none that follows.
+var _ = BeforeEach(func(ctx SpecContext) {
+	revived, err := world.Revive(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	if len(revived) > 0 {
+		AddReportEntry("started anew", strings.Join(revived, ", "))
+	}
+}, NodeTimeout(patience))
 
 var _ = AfterEach(func(ctx SpecContext) {
 	if CurrentSpecReport().Failed() {

@@ -3,6 +3,7 @@
 package openshiftcontrolplane
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/capstan-capi/capstan/machine"
@@ -165,6 +166,9 @@ type Guest struct {
 	// API says that it has answered the last probe, APIProblem why not. An API that does not answer is one of which nothing is known.
 	API        bool   `yaml:"api"`
 	APIProblem string `yaml:"apiProblem"`
+	// Identity tells whether it is the cluster that was made here. What follows is of one that is not known to be ours only once the bootstrap
+	// is finished, and is told then; nothing is done by it.
+	Identity Identity `yaml:"identity"`
 	// Unasked says that this process is about to ask it for the first time.
 	Unasked bool `yaml:"unasked"`
 	// Silent says that it has not answered for five minutes.
@@ -207,12 +211,23 @@ type Kubeconfig struct {
 // Wish is something that an installed cluster may be asked for. Known is false until it was looked at.
 type Wish struct {
 	Known bool `yaml:"known"`
+	// Given tells one from another, as the spec gives it: what Asked says of the same may change, as that of a tag does. Where it is empty,
+	// Asked does.
+	Given string `yaml:"given"`
 	// Asked says what is asked for, empty for nothing; Refused why it is not done now, and Unasked why nobody knows what it is.
 	Asked   string `yaml:"asked"`
 	Refused string `yaml:"refused"`
 	Unasked string `yaml:"unasked"`
 	// Steps are how far it has come.
 	Steps Tally `yaml:"steps"`
+}
+
+// id tells what is asked for from all else, empty for nothing.
+func (w Wish) id() string {
+	if w.Asked == "" {
+		return ""
+	}
+	return cmp.Or(w.Given, w.Asked)
 }
 
 // Tally is how far something has come that is counted. Known is false until it was counted.

@@ -24,7 +24,7 @@ func Fingerprint(f Facts) string {
 	if f.Inputs.Known && f.Inputs.Digest != "" {
 		digest = f.Inputs.Digest
 	}
-	return strings.Join([]string{digest, Brief(f.Object.Retry), Brief(f.wish(f.Then.State).Asked)}, " ")
+	return strings.Join([]string{digest, Brief(f.Object.Retry), Brief(f.wish(f.Then.State).id())}, " ")
 }
 
 // Brief tells texts apart, however long they are.
@@ -92,7 +92,7 @@ var awaited = map[machine.State]guard{
 	ResolvingInputs:        InputsAreResolved,
 	GeneratingIgnition:     PayloadStands,
 	CreatingMachines:       MachinesAreProvisioned,
-	AwaitingAPI:            APIAnswers,
+	AwaitingAPI:            machine.All(APIAnswers, GuestIsOurs),
 	Bootstrapping:          machine.All(BootstrapIsComplete, NodesAreReady, EtcdIsAlone),
 	Clearing:               ClearingGoesOn,
 }

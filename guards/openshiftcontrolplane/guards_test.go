@@ -22,7 +22,7 @@ var (
 		f.Bootstrap = Bootstrap{Known: true, UID: "u1", Provisioned: true}
 		f.Provisioned = three
 		f.Payload.Roles = three
-		f.Guest = Guest{API: true, Known: true, Nodes: Tally{Known: true, Done: 1, Wanted: 3}}
+		f.Guest = Guest{API: true, Identity: Identity{Authority: Vouched}, Known: true, Nodes: Tally{Known: true, Done: 1, Wanted: 3}}
 	})
 	// alone is one whose guest does without its bootstrap Machine.
 	alone = with(booting, func(f *Facts) {
@@ -61,7 +61,7 @@ var every = []machine.Guard[Facts]{
 	InfrastructureIsReady, EndpointIsValid, HooksAreMet, InputsAreResolved, PayloadStands, MachinesAreProvisioned, BootstrapIsKept, APIAnswers,
 	BootstrapIsComplete, NodesAreReady, EtcdIsAlone, BootstrapIsGone,
 	GuestIsHealthy, UpgradeIsWanted, ScaleIsWanted, RemediationIsNeeded, UpgradeIsDone, ScaleIsDone, RemediationIsDone,
-	CauseIsGone, ErrorsLedHere, IsGivenUp, ScratchIsAsked, AttemptIsGone, InputsHaveDrifted, IsAvailable, KubeconfigStands, CertificatesStand, EtcdIsHealthy,
+	CauseIsGone, ErrorsLedHere, IsGivenUp, IsWell, GuestIsOurs, ScratchIsAsked, AttemptIsGone, InputsHaveDrifted, IsAvailable, KubeconfigStands, CertificatesStand, EtcdIsHealthy,
 }
 
 func TestGuards_know_nothing_of_what_was_not_seen(t *testing.T) {
@@ -215,6 +215,9 @@ func TestGuards_of_an_installed_cluster(t *testing.T) {
 		"GuestIsHealthy/no":          {GuestIsHealthy, with(alone, func(f *Facts) { f.Guest.Operators = some }), machine.No, "not x"},
 		"GuestIsHealthy/yes":         {GuestIsHealthy, with(alone, func(f *Facts) { f.Guest.Operators = three }), machine.Yes, ""},
 		"GuestIsHealthy/unreachable": {GuestIsHealthy, with(alone, func(f *Facts) { f.Guest = Guest{APIProblem: "refused", Operators: three} }), machine.Unknown, "refused"},
+		"IsWell/yes":                 {IsWell, with(alone, func(f *Facts) { f.Guest.Operators = three }), machine.Yes, ""},
+		"IsWell/the guest is not":    {IsWell, with(alone, func(f *Facts) { f.Guest.Operators = some }), machine.No, "not x"},
+		"IsWell/the work is not":     {IsWell, with(alone, func(f *Facts) { f.Guest.Operators, f.Then.Failing = three, true }), machine.No, "error"},
 		"WorkSucceeds/yes":           {WorkSucceeds, alone, machine.Yes, ""},
 		"WorkSucceeds/no":            {WorkSucceeds, with(alone, func(f *Facts) { f.Then.Failing = true }), machine.No, "error"},
 	})

@@ -15,10 +15,17 @@ var GuestIsHealthy = guard{
 	}),
 }
 
+// IsWell asks whether nothing is the matter with an installed cluster, neither with the guest nor with the work on it.
+var IsWell = guard{
+	Name: "IsWell",
+	Doc:  "The guest's ClusterVersion and all of its ClusterOperators are Available, and none is Degraded. The last pass of the work before this one met no error; before a first pass there is none, so that it has to last.",
+	Ask:  machine.All(GuestIsHealthy, WorkSucceeds).Answer,
+}
+
 // UpgradeIsWanted asks whether another release is asked for, and allowed: never an older one, at most one minor version ahead, and
 // not against the guest's own word.
 var UpgradeIsWanted = wanted("UpgradeIsWanted", func(f Facts) Wish { return f.Upgrade },
-	"The spec names a newer release than the guest has, at most one minor version ahead, and the guest's Upgradeable does not speak against it.")
+	"The spec names a newer release than the guest has and has begun, at most one minor version ahead, and the guest's Upgradeable does not speak against it; or the guest was asked by us for one that it has not begun, and that is no more asked for.")
 
 // ScaleIsWanted asks whether another number of machines is asked for, and safe.
 var ScaleIsWanted = wanted("ScaleIsWanted", func(f Facts) Wish { return f.Scaling },
@@ -53,7 +60,7 @@ var IsGivenUp = guard{
 			return machine.SayUnknown("the state is not known")
 		case !wish.Known:
 			return machine.SayUnknown("")
-		case wish.Asked == "" || what != Brief(wish.Asked) || then != retry:
+		case wish.Asked == "" || what != Brief(wish.id()) || then != retry:
 			return machine.SayNo("")
 		default:
 			return machine.SayYes(wish.Asked + " was given up; another try is asked for by a new value of annotation capstan.openshift.io/retry")

@@ -166,7 +166,7 @@ func doesWithout(f Facts) bool {
 // APIAnswers asks whether the guest can be talked to. One that cannot be reached is Unknown: it may be the way to it.
 var APIAnswers = guard{
 	Name: "APIAnswers",
-	Doc:  "The guest's API has answered the last probe. By a kubeconfig that is somebody else's, or trusts another authority than ours, it has done so only as the cluster that was made here, by the clusterID of its ClusterVersion.",
+	Doc:  "The guest's API has answered the last probe. One that is not known to be ours counts as one that does not answer, but for what is told of a cluster whose bootstrap is finished.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch {
 		case f.Guest.API:

@@ -31,7 +31,7 @@ type (
 // Table is the machine.
 var Table = machine.Table[guards.Facts, phases.Works]{
 	Name:     "openshiftcontrolplane",
-	Doc:      "Has an OpenShift cluster made out of an OpenShiftControlPlane: infrastructure by any provider of Cluster API, a temporary bootstrap machine, control-plane machines, the bootstrap removed, a kubeconfig. How far it has come that cannot be taken back is in annotations of the object, the marks, each written before what it allows; where marks and status differ, the higher one counts. An attempt has one bootstrap machine at most. A guest that cannot be reached is one of which nothing is known, and that moves nothing; nor does one that a kubeconfig leads to which is somebody else's or trusts another authority than ours, until its clusterID is that of the payload.",
+	Doc:      "Has an OpenShift cluster made out of an OpenShiftControlPlane: infrastructure by any provider of Cluster API, a temporary bootstrap machine, control-plane machines, the bootstrap removed, a kubeconfig. How far it has come that cannot be taken back is in annotations of the object, the marks, each written before what it allows; where marks and status differ, the higher one counts. An attempt has one bootstrap machine at most. A guest that cannot be reached is one of which nothing is known, and that moves nothing; nor does one that is not known to be the cluster that was made here, see GuestIsOurs: no mark is set by its word, no Machine is changed, and it is not upgraded.",
 	Start:    guards.Pending,
 	Progress: guards.Progress,
 	Patience: guards.Patience,
@@ -74,7 +74,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			"An unhealthy control-plane machine is being replaced."),
 		{
 			Name: guards.Degraded, Rest: true, Alarm: true, Work: phases.KeepInstalled, Alert: isDegraded,
-			Doc: "The cluster is installed and not healthy, or work on it meets errors; it is kept as in Installed.",
+			Doc: "The cluster is installed and not healthy, or work on it meets errors; it is kept as in Installed. spec.releaseImage can be changed here, too: a newer release may mend what a broken one has degraded. That is a deviation from the design, in which upgrades begin in Installed only.",
 		},
 		{
 			Name: guards.Failed, Rest: true, Alarm: true, Alert: isStuck, LookAgain: time.Minute,
@@ -161,8 +161,8 @@ var installing = []move{
 		"The Ignition configs of the three roles are valid."),
 	step("PayloadLost", guards.CreatingMachines, guards.GeneratingIgnition, machine.All(machine.Not(guards.PayloadStands), guards.BootstrapIsKept),
 		"An Ignition config is gone or altered, or would end too soon and no Machine is made with it."),
-	with(phases.MarkInitialized, step("APIAnswered", guards.AwaitingAPI, guards.Bootstrapping, machine.All(guards.APIAnswers, guards.BootstrapIsKept),
-		"The guest's API has answered.")),
+	with(phases.MarkInitialized, step("APIAnswered", guards.AwaitingAPI, guards.Bootstrapping, machine.All(guards.APIAnswers, guards.GuestIsOurs, guards.BootstrapIsKept),
+		"The guest's API has answered, and the guest is the cluster that was made here.")),
 	step("MachinesProvisioned", guards.CreatingMachines, guards.AwaitingAPI,
 		machine.All(guards.PayloadStands, guards.MachinesAreProvisioned, guards.BootstrapIsKept),
 		"All machines have their infrastructure."),
@@ -191,12 +191,15 @@ var keeping = []move{
 	step("ScaleDone", guards.Scaling, guards.Installed, guards.ScaleIsDone, "There are as many machines as asked for."),
 	step("RemediationDone", guards.Remediating, guards.Installed, guards.RemediationIsDone, "No machine is unhealthy any more."),
 	lasting(healthy, step("HealthRegained", guards.Degraded, guards.Installed,
-		machine.All(guards.GuestIsHealthy, guards.WorkSucceeds, machine.Not(guards.RemediationIsNeeded), machine.Not(guards.IsGivenUp)),
+		machine.All(guards.IsWell, machine.Not(guards.RemediationIsNeeded), machine.Not(guards.UpgradeIsWanted), machine.Not(guards.IsGivenUp)),
 		"The guest has said for half a minute that all is well, the work meets no error, and nothing is asked for that was given up.")),
+	step("UpgradeAsked", guards.Degraded, guards.Upgrading,
+		machine.All(guards.UpgradeIsWanted, machine.Not(guards.RemediationIsNeeded), machine.Not(guards.IsGivenUp)),
+		"Another release is asked for than the one that was given up, and the guest can be upgraded to it: a release may have degraded the cluster, and another one mend it."),
 	step("RemediationNeeded", guards.Degraded, guards.Remediating, machine.All(guards.RemediationIsNeeded, machine.Not(guards.IsGivenUp)),
 		"A control-plane machine is unhealthy, and it is safe to replace it."),
 	lasting(givenUp, step("RetryDue", guards.Degraded, guards.Installed,
-		machine.All(guards.IsGivenUp, machine.Any(guards.RemediationIsNeeded, machine.All(guards.GuestIsHealthy, guards.WorkSucceeds))),
+		machine.All(guards.IsGivenUp, machine.Any(guards.RemediationIsNeeded, guards.IsWell)),
 		"What was given up could be tried again for half an hour.")),
 }
 

@@ -27,5 +27,5 @@ func (p *Poller) isSame(ctx context.Context, g *guest, want wanted) bool {
 	if now.askRelease(ctx, l) != nil || now.askOperators(ctx, l) != nil {
 		return false
 	}
-	return now.clusterID == last.clusterID && now.version == last.version && slices.Equal(now.operators, last.operators)
+	return now.who.ID == last.who.ID && now.version == last.version && slices.Equal(now.operators, last.operators)
 }

@@ -59,13 +59,16 @@ func (p *Poller) lookBy(ctx context.Context, g *guest, want wanted, l *line, by 
 	}
 	s := sight{api: true}
 	unread := s.askVersions(ctx, l)
+	if unread != nil {
+		s.who.Unread = unread.Error()
+	}
 	if err := p.vouch(ctx, g, by, want, &s); err != nil {
 		return sight{problem: err.Error()}
 	}
 	if unread != nil {
-		return s.broken(unread).of(want.clusterID)
+		return s.broken(unread).of(want)
 	}
-	if s = s.of(want.clusterID); !s.api {
+	if s = s.of(want); !s.api {
 		return s
 	}
 	for _, ask := range []func() error{
@@ -84,7 +87,7 @@ func (p *Poller) lookBy(ctx context.Context, g *guest, want wanted, l *line, by 
 
 // broken is what is known where something could not be read though the API answers.
 func (s *sight) broken(err error) sight {
-	return sight{api: true, external: s.external, unvouched: s.unvouched, clusterID: s.clusterID, problem: machine.Shorten(err.Error(), textMost)}
+	return sight{api: true, who: s.who, problem: machine.Shorten(err.Error(), textMost)}
 }
 
 func (s *sight) askVersions(ctx context.Context, l *line) error {
@@ -106,7 +109,7 @@ func (s *sight) askRelease(ctx context.Context, l *line) error {
 	case err != nil:
 		return err
 	}
-	s.version, s.clusterID = versionOf(release), text(string(release.Spec.ClusterID))
+	s.version, s.who.ID = versionOf(release), text(string(release.Spec.ClusterID))
 	is := operatorOf(named("ClusterVersion", text(release.Name)), release.Status.Conditions, nil)
 	// Its own word for degraded is Failing.
 	is.degraded, _, _ = condition(release.Status.Conditions, "Failing")

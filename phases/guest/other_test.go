@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/capstan-capi/capstan/api/v1alpha1"
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/machine"
 )
@@ -53,7 +54,7 @@ func TestGuest_of_somebody_elses_kubeconfig_counts_once_it_is_the_cluster_that_w
 		"the one that was made":                                {own, making(own), true, ""},
 		"another one":                                          {others, making(own), false, "it is another cluster: its ID is"},
 		"one that does not say":                                {"", making(own), false, "it does not say yet which cluster it is"},
-		"a payload that does not say":                          {others, making(""), true, ""},
+		"a payload that does not say":                          {others, making(""), false, "note its ID in annotation capstan.openshift.io/payload-cluster-id"},
 		"a payload that cannot be read":                        {own, func(*guards.Facts) {}, false, "it is not known which cluster was made here"},
 		"a payload that cannot be read, once all is installed": {own, finished, false, "it is not known which cluster was made here"},
 	} {
@@ -86,10 +87,10 @@ func TestGuest_that_is_another_cluster_is_told_of_as_the_fault_of_its_kubeconfig
 
 func TestGuest_whose_payload_tells_its_ID_only_now_is_not_believed_by_what_it_said_before(t *testing.T) {
 	w := identified(t, others)
-	if facts := w.ask(making("")); !facts.Guest.Complete {
+	if facts := w.ask(making(""), finished); !facts.Guest.Known {
 		t.Fatalf("it is %+v", facts.Guest)
 	}
-	if _, facts := w.see(making(own)); facts.Guest.API || facts.Guest.Complete {
+	if _, facts := w.see(making(own)); facts.Guest.API || facts.Guest.Known {
 		t.Errorf("it is %+v", facts.Guest)
 	}
 	if _, facts := w.see(func(*guards.Facts) {}); facts.Guest.API {
@@ -164,6 +165,7 @@ func TestGuest_of_our_own_kubeconfig_that_somebody_has_altered_counts_by_its_ID_
 		guest      string
 		over, key  bool
 		unread, no bool // the release cannot be read; the payload has no ID
+		job        bool // the installer's Job makes the payload
 		counts     bool
 	}{
 		"one that may not be asked":                               {guest: own, key: true, unread: true},
@@ -173,10 +175,19 @@ func TestGuest_of_our_own_kubeconfig_that_somebody_has_altered_counts_by_its_ID_
 		"another one, once all is installed":                      {guest: others, key: true, over: true},
 		"one that does not say":                                   {key: true},
 		"one that does not say, once all is installed":            {key: true, over: true, counts: true},
-		"one that does not say, of an authority that is not here": {counts: true},
+		"one that does not say, of an authority that is not here": {},
 		"another one, of an authority that is not here":           {guest: others},
+		"one that does not say, of an installer's authority":      {job: true, counts: true},
+		"another one, of an installer's authority":                {guest: others, job: true},
+		"one that may not be asked, of an installer's authority":  {guest: own, job: true, unread: true},
 	} {
 		w := blind(t, of.guest)
+		if of.job {
+			plane := asked()
+			must(t, w.plane.Get(t.Context(), key, plane))
+			plane.Spec.Ignition.Engine = v1alpha1.InstallerJob
+			must(t, w.plane.Update(t.Context(), plane))
+		}
 		if !of.key {
 			must(t, w.plane.Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "c-ca"}}))
 		}
@@ -217,12 +228,34 @@ func TestKeepKubeconfig_that_leads_to_another_cluster_is_made_anew_once(t *testi
 }
 
 func TestAskUpgrade_asks_no_other_cluster(t *testing.T) {
-	for name, of := range map[string]struct{ made, says string }{
-		"known which was made": {own, "it is another cluster"}, "not known which was made": {"", "it is not known which cluster was made here"},
-	} {
-		if err := upgradeOfAnother(t, of.made); err == nil || !strings.Contains(err.Error(), of.says) {
-			t.Errorf("%s: it says %v", name, err)
-		}
+	if err := upgradeOfAnother(t, own); err == nil || !strings.Contains(err.Error(), "it is another cluster") {
+		t.Errorf("it says %v", err)
+	}
+}
+
+// Its health is told: nobody may know any more which cluster was made.
+func TestGuest_that_is_not_known_to_be_ours_is_told_of_once_all_is_installed_and_not_upgraded(t *testing.T) {
+	w := identified(t, own)
+	version := releaseIs(oldImage, oldImage, "Available=True")
+	version.Spec.ClusterID = own
+	w.guest.set(releasePath, is(version))
+	w.release.version, w.release.image = "4.22.2", newImage
+	w.ask(finished, making(""))
+	seen, facts := w.see(finished, making(""))
+	if !facts.Guest.Known || seen.IsOurs() {
+		t.Fatalf("it is %+v", facts.Guest)
+	}
+	answer := guards.UpgradeIsWanted.Answer(facts)
+	if answer.Truth != machine.No || !strings.Contains(answer.Reason, "note its ID in annotation capstan.openshift.io/payload-cluster-id of the payload's Secrets") {
+		t.Errorf("its upgrade: %s: %s", answer.Truth, answer.Reason)
+	}
+	w.guest.questions()
+	if result, err := seen.AskUpgrade(t.Context()); err != nil || result.Did != "" || len(w.guest.questions()) > 0 {
+		t.Errorf("it asked: %+v, %v", result, err)
+	}
+	w.ask(finished, making(own))
+	if seen, facts = w.see(finished, making(own)); !seen.IsOurs() || guards.UpgradeIsWanted.Answer(facts).Truth != machine.Yes {
+		t.Errorf("once its ID is noted it is %+v", facts.Guest)
 	}
 }
 

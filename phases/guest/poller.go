@@ -115,6 +115,8 @@ type wanted struct {
 	nodes []ofMachine
 	// clusterID is that of the cluster that was made, empty while that is not known.
 	clusterID string
+	// installer says that the installer's Job makes the payload.
+	installer bool
 }
 
 // ofMachine is a control-plane Machine, and how its Node is found: by name, or by the provider's ID while the name is not known.
@@ -305,10 +307,12 @@ type Seen struct {
 	guest *guest
 	sight sight
 	fresh bool
-	// clusterID is that of the cluster that was made, empty while that is not known.
-	clusterID string
+	// want is what the guest is asked for.
+	want wanted
 	// asked is the release that the spec asks for, where the guest has another one.
 	asked release.Release
+	// takes says that a wish of ours is taken off the guest, in place of another one.
+	takes bool
 	// unread is why Machines or the kubeconfig could not be read, nil if they were.
 	unread error
 }

@@ -33,6 +33,7 @@ func (p *Poller) See(ctx context.Context, look phases.Look, f *guards.Facts) (*S
 	want := wanted{
 		cluster: client.ObjectKeyFromObject(look.Cluster), every: pace(f.Then.State), finished: marks.Finished,
 		managed: look.Plane.Spec.Management == v1alpha1.Managed, gated: slices.Contains(guards.Gated, f.Then.State), clusterID: f.Payload.ClusterID,
+		installer: look.Plane.Spec.Ignition.Engine == v1alpha1.InstallerJob,
 	}
 	if want.nodes, s.unread = p.machines(ctx, look); s.unread != nil {
 		return s, ctx.Err()
@@ -40,15 +41,15 @@ func (p *Poller) See(ctx context.Context, look phases.Look, f *guards.Facts) (*S
 	s.guest = p.of(look.Plane, want)
 	found, there, err := p.readKubeconfig(ctx, s.guest, want.cluster)
 	s.guest.mu.Lock()
-	s.clusterID = s.guest.want.clusterID
+	s.want = s.guest.want
 	last := s.guest.seen
 	if there && last.leads != "" && last.leads != found.leads { // the guest is asked at once by the one that is there now
 		last = sight{silent: last.silent}
 	}
-	s.sight, s.fresh = last.of(s.clusterID), p.clock.Since(s.guest.heard) < fresh
+	s.sight, s.fresh = last.of(s.want), p.clock.Since(s.guest.heard) < fresh
 	s.guest.mu.Unlock()
-	if s.sight.external && s.clusterID == "" && !f.Payload.Roles.Known {
-		s.sight = sight{external: true, silent: s.sight.silent, problem: "its kubeconfig is somebody else's, and it is not known which cluster was made here: the payload cannot be read"}
+	if s.sight.who.Authority == guards.External && s.want.clusterID == "" && !f.Payload.Roles.Known {
+		s.sight = sight{who: s.sight.who, silent: s.sight.silent, problem: "its kubeconfig is somebody else's, and it is not known which cluster was made here: the payload cannot be read"}
 	}
 	f.Guest = s.sight.facts(want.nodes)
 	f.Guest.Unasked = !s.sight.api && s.sight.problem == ""
@@ -84,6 +85,9 @@ func (p *Poller) machines(ctx context.Context, look phases.Look) ([]ofMachine, e
 	slices.SortFunc(all, func(a, b ofMachine) int { return cmp.Compare(a.machine, b.machine) })
 	return all, nil
 }
+
+// IsOurs says that the guest is known to be the cluster that was made. By the word of another one no Machine is changed.
+func (s *Seen) IsOurs() bool { return s.sight.who.IsOurs().Truth == machine.Yes }
 
 // Fresh says that what is known of Nodes and etcd was read a moment ago. It is read so often while something is being changed.
 func (s *Seen) Fresh() bool { return s.sight.read && s.fresh }

@@ -21,13 +21,9 @@ type sight struct {
 	problem string
 	// refused says that the credentials are why.
 	refused bool
-	// external says that it was asked by a kubeconfig of somebody else's, or by one that trusts another authority, clusterID what the guest
-	// says which cluster it is, empty while it does not. other says that it is another cluster than the one that was made.
-	external  bool
-	clusterID string
-	other     bool
-	// unvouched says that the kubeconfig is ours, and that the authority of the guest does not vouch for who answers by it.
-	unvouched bool
+	// who tells whether it is the cluster that was made, and other says that it is not.
+	who   guards.Identity
+	other bool
 	// read says that all that follows was read.
 	read                bool
 	complete, etcdAlone bool
@@ -39,26 +35,22 @@ type sight struct {
 	etcd       Etcd
 }
 
-// of is the sight as far as it is of the cluster whose payload has an ID, empty for one that is not known. A kubeconfig that is
-// external may lead to another cluster, whose word must not count, least of all for good.
-func (s sight) of(clusterID string) sight {
-	if !s.external || !s.api || clusterID == "" && !s.unvouched || clusterID != "" && clusterID == s.clusterID {
+// of is the sight as far as it counts for the cluster that is wanted. The word of another one must not count, least of all for good.
+func (s sight) of(want wanted) sight {
+	if !s.api {
 		return s
 	}
-	to := sight{external: true, unvouched: s.unvouched, clusterID: s.clusterID, other: clusterID != "" && s.clusterID != "", silent: s.silent}
-	to.problem = cmp.Or(s.problem, "it does not say yet which cluster it is, and its kubeconfig is somebody else's or trusts another authority: "+
-		"its ClusterVersion version has no spec.clusterID")
-	if clusterID == "" {
-		to.problem = cmp.Or(s.problem, "its kubeconfig trusts another authority than the one of this cluster, and it is not known which cluster was made here")
+	s.who.Made, s.who.Installer = want.clusterID, want.installer
+	ours := s.who.IsOurs()
+	if ours.Truth == machine.Yes || want.finished && s.who.IsTold() {
+		return s
 	}
-	if to.other {
-		to.problem = fmt.Sprintf("it is another cluster: its ID is %q, and that of the cluster that was made here %q", machine.Shorten(s.clusterID, idMost), clusterID)
+	to := sight{who: s.who, other: ours.Truth == machine.No, silent: s.silent, problem: ours.Reason}
+	if !to.other {
+		to.problem = cmp.Or(s.problem, ours.Reason)
 	}
 	return to
 }
-
-// idMost is how much is told of an ID that a guest gives, in bytes: a UUID has less.
-const idMost = 64
 
 type node struct {
 	name, providerID string
@@ -104,8 +96,11 @@ func (o operator) String() string {
 type clusterVersion struct {
 	// there is false where the guest has none.
 	there bool
-	// desired is the release that it goes to or has, wanted the one that spec asks for, done the one that it has come to.
-	desired, wanted, done image
+	// desired is the release that it goes to or has, begun the one that it has begun to go to last, wanted the one that spec asks for, done
+	// the one that it has come to.
+	desired, begun, wanted, done image
+	// asked is the image that this provider has asked it for last, empty for none, and given how the spec named it.
+	asked, given string
 	// notUpgradeable says that it is not upgradeable, and why.
 	notUpgradeable bool
 	why            string
@@ -116,7 +111,7 @@ type image struct{ image, version string }
 
 // facts are what a sight says of a guest whose control-plane Machines are these.
 func (s sight) facts(machines []ofMachine) guards.Guest {
-	f := guards.Guest{API: s.api, APIProblem: s.problem, Silent: s.silent}
+	f := guards.Guest{API: s.api, APIProblem: s.problem, Silent: s.silent, Identity: s.who}
 	if !s.read {
 		return f
 	}
@@ -204,7 +199,12 @@ func versionOf(v *configv1.ClusterVersion) clusterVersion {
 	if asked := v.Spec.DesiredUpdate; asked != nil {
 		found.wanted = imageOf(asked.Image, asked.Version)
 	}
-	for _, past := range v.Status.History {
+	given, by, _ := strings.Cut(v.Annotations[askedAnnotation], " ")
+	found.given, found.asked = text(given), text(by)
+	for i, past := range v.Status.History {
+		if i == 0 {
+			found.begun = imageOf(past.Image, past.Version)
+		}
 		if past.State == configv1.CompletedUpdate {
 			found.done = imageOf(past.Image, past.Version)
 			break

@@ -59,7 +59,7 @@ func TestUpgrade_a_newer_release_is_wanted_and_asked_for_once(t *testing.T) {
 	if err != nil || result.Did != "asked the guest for release 4.22.2" {
 		t.Fatalf("it says %+v, %v", result, err)
 	}
-	if want := `{"spec":{"desiredUpdate":{"architecture":null,"force":null,"image":"` + newImage + `","version":"4.22.2"}}}`; string(patched) != want {
+	if want := `{"metadata":{"annotations":{"capstan.openshift.io/asked-release":"` + newImage + ` ` + newImage + `"}},"spec":{"desiredUpdate":{"architecture":null,"force":null,"image":"` + newImage + `","version":"4.22.2"}}}`; string(patched) != want {
 		t.Errorf("it sent %s", patched)
 	}
 	facts = w.ask(finished)

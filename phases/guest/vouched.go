@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/cluster-api/util/certs"
 	"sigs.k8s.io/cluster-api/util/secret"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 )
 
 // vouched is whether the authority of a guest's API vouches for who answers by a kubeconfig, as long as neither Secret is another version.
@@ -21,45 +23,49 @@ type vouched struct {
 	is bool
 }
 
-// vouch says of a sight by a kubeconfig who vouches for it; its ID was asked for before.
+// vouch finds out for a sight by a kubeconfig who vouches for it.
 func (p *Poller) vouch(ctx context.Context, g *guest, by kubeconfig, want wanted, s *sight) (err error) {
-	s.external, err = p.isExternal(ctx, g, by, s.clusterID, want)
-	s.unvouched = by.ours && s.external
+	s.who.Authority, err = p.authorityOf(ctx, g, by, want)
 	return err
 }
 
-// isExternal says that nobody vouches for the cluster that a kubeconfig leads to, which says that it has an ID: then that has to be the one
-// that was made. Whose a Secret is says no more than its text, which others may write. Once all is finished
-// nobody is asked where either has no ID: nothing is marked by a guest's word any more, and another authority here must not lose it.
-func (p *Poller) isExternal(ctx context.Context, g *guest, by kubeconfig, id string, want wanted) (bool, error) {
-	if !by.ours || id != "" && id == want.clusterID || want.finished && (id == "" || want.clusterID == "") {
-		return !by.ours, nil
+// authorityOf is whose word a kubeconfig takes. Whose its Secret is says no more than its text, which others may write.
+func (p *Poller) authorityOf(ctx context.Context, g *guest, by kubeconfig, want wanted) (guards.Authority, error) {
+	if !by.ours {
+		return guards.External, nil
 	}
 	key := client.ObjectKey{Namespace: want.cluster.Namespace, Name: secret.Name(want.cluster.Name, secret.ClusterCA)}
 	is := &metav1.PartialObjectMetadata{}
 	is.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
 	switch err := p.client.Get(ctx, key, is, client.UnsafeDisableDeepCopy); {
 	case apierrors.IsNotFound(err): // the installer has made it, and keeps it to itself
-		return id != "" && want.clusterID != "", nil
+		return guards.Absent, nil
 	case err != nil:
-		return false, fmt.Errorf("looking for Secret %s: %w", key.Name, err)
+		return "", fmt.Errorf("looking for Secret %s: %w", key.Name, err)
 	}
 	of := by.version + " " + string(is.UID) + ":" + is.ResourceVersion
 	g.mu.Lock()
 	known := g.vouched
 	g.mu.Unlock()
 	if known.of == of {
-		return !known.is, nil
+		return known.authority(), nil
 	}
 	stored := &corev1.Secret{}
 	if err := p.live.Get(ctx, key, stored); err != nil {
-		return false, fmt.Errorf("reading Secret %s: %w", key.Name, err)
+		return "", fmt.Errorf("reading Secret %s: %w", key.Name, err)
 	}
 	known = vouched{of: of, is: by.trustsOnly(stored.Data[secret.TLSCrtDataName])}
 	g.mu.Lock()
 	g.vouched = known
 	g.mu.Unlock()
-	return !known.is, nil
+	return known.authority(), nil
+}
+
+func (v vouched) authority() guards.Authority {
+	if v.is {
+		return guards.Vouched
+	}
+	return guards.Another
 }
 
 // trustsOnly says that a kubeconfig takes nobody's word but that of an authority, in PEM.

@@ -143,7 +143,7 @@ var (
 var (
 	KeepInstalled = work("KeepInstalled", "renews the kubeconfig at half of its life, and does what HandOver does where that is not done. Goes on with "+removal+". "+joining+". "+removed+spent+".",
 		Works.KeepInstalled, writesInstalled...)
-	AskUpgrade = work("AskUpgrade", "asks the guest for the release, and does as in Installed. "+removed+spent+".",
+	AskUpgrade = work("AskUpgrade", "asks the guest for the release, with a note on its ClusterVersion that it was by us; or takes off what it was asked for by us, where that is no more asked for and the guest has not begun it; and does as in Installed. "+removed+spent+".",
 		Works.AskUpgrade, slices.Concat([]string{"ClusterVersion of the guest"}, writesInstalled)...)
 	ScaleMachines = work("ScaleMachines", "creates or deletes one control-plane Machine at a time, with its config and infrastructure machine, takes back what was begun and is not asked for any more, and does as in Installed, but for Secrets of keys and of an installer. "+removed+"; and a control-plane Machine, once etcd does without it.",
 		Works.ScaleMachines, writesInstalled...)

@@ -26,6 +26,16 @@ func (e RefusedError) Error() string {
 // Terminal is false: conditions change, and so does what is asked for.
 func (RefusedError) Terminal() bool { return false }
 
+// NotBack is a RefusedError if one version is older than another that a cluster has begun to go to. One that cannot be compared is not.
+func NotBack(begun, to string) error {
+	has, notHas := semver.Parse(begun)
+	wants, notWants := semver.Parse(to)
+	if notHas == nil && notWants == nil && wants.LT(has) {
+		return RefusedError{From: begun, To: to, Why: fmt.Sprintf("it has begun to go to %s, and a cluster never goes back; set spec.releaseImage to that release, or to a newer one", begun)}
+	}
+	return nil
+}
+
 // May is a RefusedError if a cluster of one version may not go to another: to an older one, by more than one minor release, or to
 // the next minor release while it says that it is not upgradeable. The same version is no upgrade, and may always be asked for.
 func May(from, to string, u Upgradeable) error {

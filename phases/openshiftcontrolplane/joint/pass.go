@@ -120,8 +120,11 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, ph
 	return pass.facts, pass, nil
 }
 
-// heard is what a guest says of its machines, for who works on them.
+// heard is what a guest says of its machines, for who works on them: nothing where it is not known to be ours.
 func heard(from *guest.Seen) machines.Guest {
+	if !from.IsOurs() {
+		return machines.Guest{}
+	}
 	nodes, known := from.Nodes()
 	etcd := from.Etcd()
 	to := machines.Guest{
