@@ -165,7 +165,7 @@ var (
 		Works.CopyDelta, slices.Concat(writesObjects, writesStatus, writesDependents, writesCluster), guards.CopyingBack)
 	RemoveCopies = moving("RemoveCopies", "puts the fence back that somebody has taken away; takes the copies out of all owner references, brings to the source what was written to one late, takes off their finalizers, and deletes them by UID and version, leaving what they own. Deletes: objects of the target.",
 		Works.RemoveCopies, slices.Concat(writesFence, writesObjects, writesStatus, writesDependents), guards.DroppingCopies)
-	RestoreWorkloads = moving("RestoreWorkloads", "puts the fence back that somebody has taken away; gives the components the pod templates and replicas that they had before, but no template that the journal does not know and none that somebody has changed since, with the proxy or without as the source needs it, and the Clusters of the source their pause, and takes off the marks of undoing.",
+	RestoreWorkloads = moving("RestoreWorkloads", "puts the fence back that somebody has taken away; gives the components the pod templates and replicas that they had before, but no template that the journal does not know and none that somebody has changed since, with the proxy or without as the source needs it, and none while one of them would get the proxy without an image, and the Clusters of the source their pause, and takes off the marks of undoing.",
 		Works.RestoreWorkloads, slices.Concat(writesFence, writesWorkloads, writesObjects), guards.Restoring)
 )
 
