@@ -222,12 +222,17 @@ type Wish struct {
 	Steps Tally `yaml:"steps"`
 }
 
-// id tells what is asked for from all else, empty for nothing.
+// id tells what is asked for from all else, empty for nothing. Of one that was not looked at it is what is given.
 func (w Wish) id() string {
-	if w.Asked == "" {
+	if w.Known && w.Asked == "" {
 		return ""
 	}
 	return cmp.Or(w.Given, w.Asked)
+}
+
+// isNoted says that a fingerprint is of this wish: by what tells it apart, or, in the record of a version that knew no other, by Asked.
+func (w Wish) isNoted(brief string) bool {
+	return brief == Brief(w.id()) || brief == Brief(w.Asked)
 }
 
 // Tally is how far something has come that is counted. Known is false until it was counted.

@@ -114,17 +114,19 @@ func TestGuards_of_what_was_given_up(t *testing.T) {
 	upgrading := with(alone, func(f *Facts) { f.Upgrade = Wish{Known: true, Asked: "release 4.20.1"} })
 	tagged := with(upgrading, func(f *Facts) { f.Upgrade.Given = "r:4.20" })
 	check(t, map[string]answers{
-		"IsGivenUp/an upgrade":                 {IsGivenUp, degraded(Upgrading, upgrading, same), machine.Yes, "release 4.20.1 was given up"},
-		"IsGivenUp/another one is asked":       {IsGivenUp, degraded(Upgrading, upgrading, func(f *Facts) { f.Upgrade.Asked = "release 4.20.2" }), machine.No, ""},
-		"IsGivenUp/the tag stands for another": {IsGivenUp, degraded(Upgrading, tagged, func(f *Facts) { f.Upgrade.Asked = "release 4.20.2" }), machine.Yes, "release 4.20.2 was given up"},
-		"IsGivenUp/nobody knows the release":   {IsGivenUp, degraded(Upgrading, tagged, func(f *Facts) { f.Upgrade.Asked, f.Upgrade.Unasked = "release r:4.20", "down" }), machine.Yes, "release r:4.20"},
-		"IsGivenUp/another tag":                {IsGivenUp, degraded(Upgrading, tagged, func(f *Facts) { f.Upgrade.Given = "r:4.21" }), machine.No, ""},
-		"IsGivenUp/none is asked":              {IsGivenUp, degraded(Upgrading, upgrading, func(f *Facts) { f.Upgrade.Asked = "" }), machine.No, ""},
-		"IsGivenUp/another try":                {IsGivenUp, degraded(Upgrading, upgrading, func(f *Facts) { f.Object.Retry = "1" }), machine.No, ""},
-		"IsGivenUp/nobody knows":               {IsGivenUp, degraded(Upgrading, upgrading, func(f *Facts) { f.Upgrade = Wish{} }), machine.Unknown, ""},
-		"IsGivenUp/the inputs do not matter":   {IsGivenUp, degraded(Upgrading, upgrading, func(f *Facts) { f.Inputs.Digest = "d2" }), machine.Yes, ""},
-		"IsGivenUp/nothing was begun":          {IsGivenUp, degraded(Settling, upgrading, same), machine.No, ""},
-		"IsGivenUp/a change of machines":       {IsGivenUp, degraded(Scaling, with(alone, func(f *Facts) { f.Scaling = Wish{Known: true, Asked: "five"} }), same), machine.Yes, "five"},
-		"IsGivenUp/nobody remembers":           {IsGivenUp, alone, machine.Unknown, ""},
+		"IsGivenUp/an upgrade":                  {IsGivenUp, degraded(Upgrading, upgrading, same), machine.Yes, "release 4.20.1 was given up"},
+		"IsGivenUp/another one is asked":        {IsGivenUp, degraded(Upgrading, upgrading, func(f *Facts) { f.Upgrade.Asked = "release 4.20.2" }), machine.No, ""},
+		"IsGivenUp/the tag stands for another":  {IsGivenUp, degraded(Upgrading, tagged, func(f *Facts) { f.Upgrade.Asked = "release 4.20.2" }), machine.Yes, "release 4.20.2 was given up"},
+		"IsGivenUp/nobody knows the release":    {IsGivenUp, degraded(Upgrading, tagged, func(f *Facts) { f.Upgrade.Asked, f.Upgrade.Unasked = "release r:4.20", "down" }), machine.Yes, "release r:4.20"},
+		"IsGivenUp/another tag":                 {IsGivenUp, degraded(Upgrading, tagged, func(f *Facts) { f.Upgrade.Given = "r:4.21" }), machine.No, ""},
+		"IsGivenUp/a record that names it":      {IsGivenUp, degraded(Upgrading, upgrading, func(f *Facts) { f.Upgrade.Given = "r:4.20" }), machine.Yes, "release 4.20.1 was given up"},
+		"IsGivenUp/the guest could not be read": {IsGivenUp, degraded(Upgrading, with(alone, func(f *Facts) { f.Upgrade = Wish{Given: "r:4.20"} }), func(f *Facts) { f.Upgrade = tagged.Upgrade }), machine.Yes, "release 4.20.1 was given up"},
+		"IsGivenUp/none is asked":               {IsGivenUp, degraded(Upgrading, upgrading, func(f *Facts) { f.Upgrade.Asked = "" }), machine.No, ""},
+		"IsGivenUp/another try":                 {IsGivenUp, degraded(Upgrading, upgrading, func(f *Facts) { f.Object.Retry = "1" }), machine.No, ""},
+		"IsGivenUp/nobody knows":                {IsGivenUp, degraded(Upgrading, upgrading, func(f *Facts) { f.Upgrade = Wish{} }), machine.Unknown, ""},
+		"IsGivenUp/the inputs do not matter":    {IsGivenUp, degraded(Upgrading, upgrading, func(f *Facts) { f.Inputs.Digest = "d2" }), machine.Yes, ""},
+		"IsGivenUp/nothing was begun":           {IsGivenUp, degraded(Settling, upgrading, same), machine.No, ""},
+		"IsGivenUp/a change of machines":        {IsGivenUp, degraded(Scaling, with(alone, func(f *Facts) { f.Scaling = Wish{Known: true, Asked: "five"} }), same), machine.Yes, "five"},
+		"IsGivenUp/nobody remembers":            {IsGivenUp, alone, machine.Unknown, ""},
 	})
 }

@@ -60,7 +60,7 @@ var IsGivenUp = guard{
 			return machine.SayUnknown("the state is not known")
 		case !wish.Known:
 			return machine.SayUnknown("")
-		case wish.Asked == "" || what != Brief(wish.id()) || then != retry:
+		case wish.Asked == "" || !wish.isNoted(what) || then != retry:
 			return machine.SayNo("")
 		default:
 			return machine.SayYes(wish.Asked + " was given up; another try is asked for by a new value of annotation capstan.openshift.io/retry")

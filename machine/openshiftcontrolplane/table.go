@@ -31,7 +31,7 @@ type (
 // Table is the machine.
 var Table = machine.Table[guards.Facts, phases.Works]{
 	Name:     "openshiftcontrolplane",
-	Doc:      "Has an OpenShift cluster made out of an OpenShiftControlPlane: infrastructure by any provider of Cluster API, a temporary bootstrap machine, control-plane machines, the bootstrap removed, a kubeconfig. How far it has come that cannot be taken back is in annotations of the object, the marks, each written before what it allows; where marks and status differ, the higher one counts. An attempt has one bootstrap machine at most. A guest that cannot be reached is one of which nothing is known, and that moves nothing; nor does one that is not known to be the cluster that was made here, see GuestIsOurs: no mark is set by its word, no Machine is changed, and it is not upgraded.",
+	Doc:      "Has an OpenShift cluster made out of an OpenShiftControlPlane: infrastructure by any provider of Cluster API, a temporary bootstrap machine, control-plane machines, the bootstrap removed, a kubeconfig. How far it has come that cannot be taken back is in annotations of the object, the marks, each written before what it allows; where marks and status differ, the higher one counts. An attempt has one bootstrap machine at most. A guest that cannot be reached is one of which nothing is known, and that moves nothing. By the word of one that is not known to be the cluster that was made here, see GuestIsOurs, no mark is set and no Machine is changed, and it is not upgraded; of an installed cluster its health is told.",
 	Start:    guards.Pending,
 	Progress: guards.Progress,
 	Patience: guards.Patience,
@@ -195,7 +195,7 @@ var keeping = []move{
 		"The guest has said for half a minute that all is well, the work meets no error, and nothing is asked for that was given up.")),
 	step("UpgradeAsked", guards.Degraded, guards.Upgrading,
 		machine.All(guards.UpgradeIsWanted, machine.Not(guards.RemediationIsNeeded), machine.Not(guards.IsGivenUp)),
-		"Another release is asked for than the one that was given up, and the guest can be upgraded to it: a release may have degraded the cluster, and another one mend it."),
+		"Another release is asked for, nothing that was given up is asked for still, and the guest can be upgraded: a release may have degraded the cluster, and another one mend it."),
 	step("RemediationNeeded", guards.Degraded, guards.Remediating, machine.All(guards.RemediationIsNeeded, machine.Not(guards.IsGivenUp)),
 		"A control-plane machine is unhealthy, and it is safe to replace it."),
 	lasting(givenUp, step("RetryDue", guards.Degraded, guards.Installed,

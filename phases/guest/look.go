@@ -60,7 +60,7 @@ func (p *Poller) lookBy(ctx context.Context, g *guest, want wanted, l *line, by 
 	s := sight{api: true}
 	unread := s.askVersions(ctx, l)
 	if unread != nil {
-		s.who.Unread = unread.Error()
+		s.who.Unread = machine.Shorten(unread.Error(), textMost)
 	}
 	if err := p.vouch(ctx, g, by, want, &s); err != nil {
 		return sight{problem: err.Error()}
@@ -104,13 +104,13 @@ func (s *sight) askRelease(ctx context.Context, l *line) error {
 	release := &configv1.ClusterVersion{}
 	switch err := l.get(ctx, releasePath, "", release); {
 	case isMissing(err):
-		s.operators = append(s.operators, operator{name: named("ClusterVersion", "version")})
+		s.operators = append(s.operators, operator{name: clusterVersionName})
 		return nil
 	case err != nil:
 		return err
 	}
 	s.version, s.who.ID = versionOf(release), text(string(release.Spec.ClusterID))
-	is := operatorOf(named("ClusterVersion", text(release.Name)), release.Status.Conditions, nil)
+	is := operatorOf(clusterVersionName, release.Status.Conditions, nil)
 	// Its own word for degraded is Failing.
 	is.degraded, _, _ = condition(release.Status.Conditions, "Failing")
 	is.has = s.version.done.version

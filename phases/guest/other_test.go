@@ -3,6 +3,7 @@ package guest
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -206,6 +207,17 @@ func TestGuest_of_our_own_kubeconfig_that_somebody_has_altered_counts_by_its_ID_
 		w.read = nil
 		if w.ask(making(own), state); len(w.read) > 0 {
 			t.Errorf("%s: each look reads %v", name, w.read)
+		}
+	}
+}
+
+func TestGuest_that_is_known_by_its_ID_has_no_authority_read(t *testing.T) {
+	for guest, read := range map[string]bool{own: false, "": true} {
+		w := connected(t)
+		w.guest.set(releasePath, is(configv1.ClusterVersion{Spec: configv1.ClusterVersionSpec{ClusterID: configv1.ClusterID(guest)}}))
+		w.read = nil
+		if facts := w.ask(finished, making(own)); !facts.Guest.API || slices.Contains(w.read, "get c-ca") != read {
+			t.Errorf("of ID %q it is %+v, and these were read: %v", guest, facts.Guest, w.read)
 		}
 	}
 }

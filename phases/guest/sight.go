@@ -217,4 +217,7 @@ func versionOf(v *configv1.ClusterVersion) clusterVersion {
 
 func imageOf(ref, version string) image { return image{text(ref), text(version)} }
 
+// clusterVersionName is what the ClusterVersion is called among operators.
+var clusterVersionName = named("ClusterVersion", "version")
+
 func named(kind, name string) string { return fmt.Sprintf("%s %s", kind, name) }

@@ -30,15 +30,19 @@ func digestOf(reference string) string {
 	return digest
 }
 
-// seeUpgrade fills in the facts. Nothing is known before the bootstrap is finished and the guest was read. A registry is asked only where
+// seeUpgrade fills in the facts. Nothing is known before the bootstrap is finished and the guest was read, but what the spec names. A registry is asked only where
 // the guest has another image than the spec names.
 func (s *Seen) seeUpgrade(ctx context.Context) {
 	v, given := s.sight.version, s.look.Plane.Spec.ReleaseImage
-	if !s.facts.Reached().Finished || !s.sight.read {
+	if !s.facts.Reached().Finished {
+		return
+	}
+	s.facts.Upgrade.Given = given
+	if !s.sight.read {
 		return
 	}
 	if !v.there || v.done.version == "" && v.done.image == "" {
-		s.facts.Upgrade = guards.Wish{Known: true, Asked: "release " + given, Unasked: "the guest's ClusterVersion does not say what it has"}
+		s.facts.Upgrade = guards.Wish{Known: true, Given: given, Asked: "release " + given, Unasked: "the guest's ClusterVersion does not say what it has"}
 		return
 	}
 	if digest := digestOf(given); digest != "" && digest == digestOf(v.done.image) && digest == digestOf(v.desired.image) {
@@ -124,11 +128,11 @@ func (v clusterVersion) may(asked release.Release) error {
 	return release.May(v.done.version, asked.Version, release.Upgradeable{False: v.notUpgradeable, Why: v.why})
 }
 
-// steps are the operators that have the release, and the ClusterVersion.
+// steps are the operators that have the release, and the ClusterVersion, which alone tells two images of one version apart.
 func (s *Seen) steps(asked release.Release) guards.Tally {
 	tally := guards.Tally{Known: true, Wanted: len(s.sight.operators)}
 	for _, o := range s.sight.operators {
-		if o.has == asked.Version {
+		if o.has == asked.Version && (o.name != clusterVersionName || s.sight.version.done.is(asked)) {
 			tally.Done++
 		} else {
 			tally.Missing = append(tally.Missing, o.name)

@@ -73,6 +73,35 @@ func TestUpgrade_a_newer_release_is_wanted_and_asked_for_once(t *testing.T) {
 	}
 }
 
+func TestUpgrade_to_another_image_of_the_version_that_the_guest_has_is_not_done_before_the_guest_has_it(t *testing.T) {
+	w := upgradable(t, releaseIs(oldImage, oldImage, "Available=True"))
+	w.release.version = "4.22.1"
+	w.guest.set(operatorsPath, is(configv1.ClusterOperatorList{Items: []configv1.ClusterOperator{operatorIs("etcd", "4.22.1", "Available=True")}}))
+	facts := w.ask(finished)
+	if wanted := guards.UpgradeIsWanted.Answer(facts); wanted.Truth != machine.Yes {
+		t.Fatalf("wanted is %s: %s", wanted.Truth, wanted.Reason)
+	}
+	if answer := guards.UpgradeIsDone.Answer(facts); answer.Truth != machine.No || !strings.Contains(answer.Reason, "not ClusterVersion version") {
+		t.Errorf("done is %s: %s", answer.Truth, answer.Reason)
+	}
+}
+
+func TestUpgrade_is_the_same_wish_while_the_guest_cannot_be_read(t *testing.T) {
+	w := upgradable(t, releaseIs(oldImage, newImage))
+	before := w.ask(finished)
+	for _, path := range []string{operatorsPath, readyPath} {
+		w.guest.set(path, func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusInternalServerError) })
+		facts := w.ask(finished)
+		if facts.Upgrade.Known || facts.Upgrade.Given != before.Upgrade.Given || facts.Upgrade.Given == "" {
+			t.Errorf("without %s the wish is %+v, not %+v", path, facts.Upgrade, before.Upgrade)
+		}
+	}
+	w = upgradable(t, &configv1.ClusterVersion{})
+	if facts := w.ask(finished); facts.Upgrade.Given != before.Upgrade.Given || facts.Upgrade.Unasked == "" {
+		t.Errorf("of a guest that does not say what it has the wish is %+v", facts.Upgrade)
+	}
+}
+
 func TestUpgrade_that_is_under_way_is_not_refused_by_what_it_makes_of_the_guest(t *testing.T) {
 	w := upgradable(t, releaseIs(oldImage, newImage, "Available=True", "Upgradeable=False"))
 	w.release.version = "4.23.0"
