@@ -35,7 +35,7 @@ var secrets = Kinds{{Version: corev1.SchemeGroupVersion, Object: &corev1.Secret{
 
 func TestFill_asks_again_where_the_API_server_does_not_say_what_it_serves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		in := &refusing{times: 5, err: errors.New("failed to get server groups")}
+		in := &refusing{times: 5, err: errors.New("the server is busy")}
 		if err := secrets.Fill(t.Context(), in); err != nil || in.asked != 6 {
 			t.Errorf("it was asked %d times: %v", in.asked, err)
 		}
@@ -44,9 +44,9 @@ func TestFill_asks_again_where_the_API_server_does_not_say_what_it_serves(t *tes
 
 func TestFill_gives_up_in_time(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		begun, in := time.Now(), &refusing{times: -1, err: errors.New("failed to get server groups")}
+		begun, in := time.Now(), &refusing{times: -1, err: errors.New("the server is busy")}
 		err := secrets.Fill(t.Context(), in)
-		if took := time.Since(begun); err == nil || !strings.Contains(err.Error(), "watching Secret: failed to get server groups") || took != fillMost {
+		if took := time.Since(begun); err == nil || !strings.Contains(err.Error(), "watching Secret: the server is busy") || took != fillMost {
 			t.Errorf("after %s it says %v", took, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
