@@ -16,7 +16,7 @@ func (p *Pass) RestoreWorkloads(ctx context.Context) (machine.Result, error) {
 		return p.send(ctx, "putting the fence back", fence)
 	}
 	plan, err := restorations(p.workloads, p.Equipment, p.sides.source)
-	if err != nil {
+	if err != nil && !p.lacksLock() { // that is put back whatever else stands still
 		return machine.Result{}, err
 	}
 	return p.send(ctx, "restoring", append(plan, p.sides.unmarkAll(false)...)...)
