@@ -41,8 +41,16 @@ func (e *early) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// SetWriteDeadline is for TLS, which bounds its last word by it, before it closes the connection: nobody waits for an answer any more.
+func (e *early) SetWriteDeadline(t time.Time) error {
+	e.end()
+	return e.Conn.SetWriteDeadline(t)
+}
+
 // Close is for the library, too.
 func (e *early) Close() error {
-	e.close.Do(func() { close(e.closed) })
+	e.end()
 	return e.Conn.Close()
 }
+
+func (e *early) end() { e.close.Do(func() { close(e.closed) }) }

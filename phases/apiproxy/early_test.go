@@ -2,10 +2,12 @@ package apiproxy
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -85,6 +87,54 @@ func TestProxy_says_that_a_server_has_broken_off_that_closes_without_an_answer(t
 	}
 	if asked.Load() != 1 {
 		t.Errorf("the server is asked %d times", asked.Load())
+	}
+}
+
+// reset closes the connection of a server without a goodbye.
+func reset(conn net.Conn) {
+	tcp := conn.(*tls.Conn).NetConn().(*net.TCPConn)
+	_ = tcp.SetLinger(0)
+	_ = tcp.Close()
+}
+
+// The last word of TLS is written before a connection is closed, and cannot be on one that is reset: nobody waits for an answer then.
+func TestProxy_does_not_wait_for_an_answer_on_a_connection_that_the_server_has_reset(t *testing.T) {
+	type ofRequest struct{}
+	conns := make(chan net.Conn, 10)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn := r.Context().Value(ofRequest{}).(net.Conn)
+		if strings.HasSuffix(r.URL.Path, "/reset") {
+			reset(conn)
+			return
+		}
+		conns <- conn
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{}`)
+	}))
+	server.Config.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
+		return context.WithValue(ctx, ofRequest{}, conn)
+	}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	config := &rest.Config{Host: server.URL}
+	config.Insecure = true
+	_, shown := frontOf(t, config)
+	began := time.Now()
+	for _, ask := range []struct {
+		path string
+		code int
+	}{{machines + "/m", http.StatusOK}, {machines + "/m", http.StatusOK}, {machines + "/reset", http.StatusBadGateway}, {machines + "/m", http.StatusOK}} {
+		response, got, err := sent{http.MethodGet, ask.path, "", nil}.to(t, shown)
+		if err != nil || response.code != ask.code {
+			t.Fatalf("%s: %d %s, %v", ask.path, response.code, got, err)
+		}
+		if ask.code == http.StatusOK {
+			reset(<-conns)
+		}
+	}
+	if took := time.Since(began); took >= answerAfter {
+		t.Errorf("it took %s", took)
 	}
 }
 

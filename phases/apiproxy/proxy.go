@@ -139,7 +139,7 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	x.sent = time.Now()
 	response, err := p.upstream.through(x.streams()).RoundTrip(r)
 	if err != nil {
-		if errors.Is(context.Cause(r.Context()), errSilent) || r.Context().Err() != nil && time.Since(x.sent) >= p.doubt {
+		if !x.streams() && (errors.Is(context.Cause(r.Context()), errSilent) || r.Context().Err() != nil && time.Since(x.sent) >= p.doubt) {
 			p.upstream.distrust()
 		}
 		return nil, err
@@ -238,7 +238,7 @@ func (t *teller) WriteHeader(code int) {
 	t.ResponseWriter.WriteHeader(code)
 	switch {
 	case code == http.StatusSwitchingProtocols:
-	case t.of.flushes():
+	case t.of.streams():
 		t.conn.gather()
 	default:
 		t.conn.gatherDocument()
