@@ -83,7 +83,7 @@ func (f fixed) Asked(context.Context, phases.Look) (release.Release, error) {
 	return release.Release(f), nil
 }
 
-// view is a poller of the guest, by a kubeconfig of some user's, and what it says.
+// view is a poller of the guest, by a kubeconfig of our making for some user, and what it says.
 type view struct {
 	poller  *guest.Poller
 	manages client.Client
@@ -112,7 +112,11 @@ func look(kubeconfig, node string, asked fixed) *view {
 	v := &view{done: make(chan error, 1)}
 	v.manages = fake.NewClientBuilder().WithScheme(scheme).WithObjects(owned, machine,
 		&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "c", UID: "c1"}},
-		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "c-kubeconfig"}, Data: map[string][]byte{"value": data}},
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{
+			Namespace: key.Namespace, Name: "c-kubeconfig",
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owned, v1alpha1.GroupVersion.WithKind("OpenShiftControlPlane"))},
+		}, Data: map[string][]byte{"value": data}},
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "c-ca"}, Data: map[string][]byte{"tls.crt": plane.Config().CAData}},
 	).Build()
 	v.poller = guest.New(v.manages, v.manages, asked, guest.Options{})
 	ctx, stop := context.WithCancel(context.Background())
