@@ -34,6 +34,23 @@ func TestReadTesting_tells_of_tests_that_have_no_subtests_and_of_failures_of_the
 	}
 }
 
+func TestReadTesting_has_one_name_for_tests_that_only_a_seed_tells_apart(t *testing.T) {
+	output := strings.Join([]string{
+		"\x16--- FAIL: TestA (0.20s)",
+		"    \x16--- PASS: TestA/B/random(1795842196299749175) (0.10s)",
+		"    \x16--- FAIL: TestA/C/random(1795842196300504507) (0.10s)",
+		"    \x16--- PASS: TestA/C/random(1795842196301137258) (0.10s)",
+		"    \x16--- SKIP: TestA/B/random(0) (0.10s)",
+	}, "\n")
+	found, err := readTesting(strings.NewReader(output))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(outcomes{"TestA": failed, "TestA/B/random": passed, "TestA/C/random": failed}, found); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestReadGinkgo_tells_of_specs_that_were_run_and_of_a_suite_that_could_not_begin(t *testing.T) {
 	const report = `[{"SpecReports":[
 {"LeafNodeType":"It","ContainerHierarchyTexts":["A"],"LeafNodeText":"works","State":"passed","NumAttempts":1},

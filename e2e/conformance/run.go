@@ -104,7 +104,7 @@ func (r *runner) once(ctx context.Context, s suite, name string, more []string, 
 
 // command is how a suite is run in a place, and where its report will be.
 func (r *runner) command(ctx context.Context, s suite, p *place, logs string, more []string) (command []string, report string, err error) {
-	folder, err := r.folder(ctx, s)
+	folder, err := r.folder(ctx, s, p)
 	if err != nil {
 		return nil, "", err
 	}
@@ -125,18 +125,28 @@ func (r *runner) command(ctx context.Context, s suite, p *place, logs string, mo
 	return append(command, more...), report, nil
 }
 
-// folder is where the suite's package lies, in which go test would run it.
-func (r *runner) folder(ctx context.Context, s suite) (string, error) {
+// folder is where go test would run the suite's package, in a copy of its module for this place: some suites write there, and what go keeps
+// of modules must stay what their sums say.
+func (r *runner) folder(ctx context.Context, s suite, p *place) (string, error) {
 	if s.pkg == "" {
 		return r.logs, nil
 	}
-	cmd := exec.CommandContext(ctx, "go", "list", "-C", filepath.Join(filepath.Dir(r.bin), "e2e", "conformance", "suites", s.module), "-f", "{{.Dir}}", s.pkg)
+	cmd := exec.CommandContext(ctx, "go", "list", "-C", filepath.Join(filepath.Dir(r.bin), "e2e", "conformance", "suites", s.module), "-f", "{{.Module.Dir}}\n{{.Dir}}", s.pkg)
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("finding the folder of %s: %w", s.pkg, err)
 	}
-	return strings.TrimSpace(string(text)), nil
+	module, folder, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	below, err := filepath.Rel(module, folder)
+	if err != nil {
+		return "", fmt.Errorf("finding the folder of %s: %w", s.pkg, err)
+	}
+	own := filepath.Join(p.plane.Dir(), "module")
+	if err := os.CopyFS(own, os.DirFS(module)); err != nil {
+		return "", fmt.Errorf("copying the module of %s: %w", s.pkg, err)
+	}
+	return filepath.Join(own, below), nil
 }
 
 // read reads what a suite said.
