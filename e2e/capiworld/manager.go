@@ -305,25 +305,20 @@ const lostLease = "leader election lost"
 // alive is an error once the process has ended, and was not meant to. One that has lost its Lease, as happens where other work takes the
 // machine's time, is started again, as a kubelet does.
 func (m *Manager) alive() error {
-	if m.process == nil {
+	switch {
+	case !m.hasEnded() || m.ended:
 		return nil
+	case strings.Contains(m.Tail(1), lostLease):
+		return m.Start(m.more...)
 	}
-	select {
-	case <-m.process.Exited():
-		if m.ended {
-			return nil
-		}
-		if strings.Contains(m.Tail(1), lostLease) {
-			return m.Start(m.more...)
-		}
-		return fmt.Errorf("%s has ended: %w; its log ends with\n%s", m.name, errors.Join(m.process.Failure()), m.Tail(20))
-	default:
-		return nil
-	}
+	return fmt.Errorf("%s has ended: %w; its log ends with\n%s", m.name, errors.Join(m.process.Failure()), m.Tail(20))
 }
 
-// hasEnded says that the process is gone, whether it was meant to end or not.
+// hasEnded says that the process is gone, whether it was meant to end or not. One that was never started is not.
 func (m *Manager) hasEnded() bool {
+	if m.process == nil {
+		return false
+	}
 	select {
 	case <-m.process.Exited():
 		return true

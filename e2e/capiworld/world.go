@@ -151,7 +151,7 @@ func (w *World) Alive() error {
 func (w *World) Revive(ctx context.Context) (revived []string, err error) {
 	for _, name := range slices.Sorted(maps.Keys(programs)) {
 		m := w.managers[name]
-		if m == nil || m.process == nil || !m.hasEnded() {
+		if m == nil || !m.hasEnded() {
 			continue
 		}
 		if err := m.Start(m.more...); err != nil {
