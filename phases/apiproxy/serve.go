@@ -81,9 +81,9 @@ func (s *Server) HealthAddress() string {
 // Run serves until the context ends, and then for as long as requests last, 5 s at most.
 func (s *Server) Run(ctx context.Context) error {
 	group, ended := errgroup.WithContext(ctx)
-	group.Go(func() error { return s.serve(ended, s.api, s.apiServer(), "the API") })
+	group.Go(func() error { return s.serve(ended, s.api, s.apiServer(), "the API", s.proxy.streams.Wait) })
 	if s.health != nil {
-		group.Go(func() error { return s.serve(ended, s.health, s.healthServer(), "health and metrics") })
+		group.Go(func() error { return s.serve(ended, s.health, s.healthServer(), "health and metrics", func() {}) })
 	}
 	group.Go(func() error {
 		s.awaitServer(ended)
@@ -115,7 +115,8 @@ func (s *Server) healthServer() *http.Server {
 	}
 }
 
-func (s *Server) serve(ctx context.Context, on net.Listener, server *http.Server, what string) error {
+// serve serves until the context ends, and then waits for requests, and for what has outlasted them.
+func (s *Server) serve(ctx context.Context, on net.Listener, server *http.Server, what string, outlasting func()) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(on) }()
 	select {
@@ -126,24 +127,20 @@ func (s *Server) serve(ctx context.Context, on net.Listener, server *http.Server
 	until, end := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer end()
 	if err := server.Shutdown(until); err != nil {
-		_ = server.Close() // what is left breaks
+		_ = server.Close() // what is left breaks, and the time is over for streams, too
+		return nil
 	}
-	s.awaitStreams(until)
-	return nil
-}
-
-// awaitStreams waits for watches, and for streams of another protocol. Those that are left end with the process, and begin anew
-// elsewhere.
-func (s *Server) awaitStreams(ctx context.Context) {
-	ended := make(chan struct{})
+	// No request is left that could begin a stream.
+	gone := make(chan struct{})
 	go func() {
-		s.proxy.streams.Wait()
-		close(ended)
+		outlasting()
+		close(gone)
 	}()
 	select {
-	case <-ended:
-	case <-ctx.Done():
+	case <-gone:
+	case <-until.Done(): // those that are left end with the process, and begin anew elsewhere
 	}
+	return nil
 }
 
 // state says how the process is, and what it has counted.

@@ -175,7 +175,7 @@ func TestServer_lets_a_watch_go_on_while_it_is_being_ended(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- server.serve(ctx, server.api, server.apiServer(), "the API") }()
+	go func() { ended <- server.serve(ctx, server.api, server.apiServer(), "the API", proxy.streams.Wait) }()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+server.Address()+machines+"?watch=1", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
