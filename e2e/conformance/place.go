@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -57,10 +56,14 @@ func newPlace(ctx context.Context, bin string, s suite, proxied bool, logs strin
 		return nil, err
 	}
 	server := p.proxy.URL
-	if s.webhooks {
-		if server, err = p.redirected(ctx, bin, logs); err != nil {
-			return nil, err
-		}
+	switch {
+	case s.webhooks:
+		server, err = p.redirected(ctx, bin, logs)
+	case s.bare:
+		server, err = p.fronted(ctx)
+	}
+	if err != nil {
+		return nil, err
 	}
 	p.kubeconfig = filepath.Join(p.plane.Dir(), "conformance.kubeconfig")
 	return p, writeKubeconfig(p.kubeconfig, server)
@@ -94,10 +97,28 @@ func (p *place) redirected(ctx context.Context, bin, logs string) (string, error
 	}); err != nil {
 		return "", err
 	}
-	handler, err := newRedirect(p.proxy.URL, "https://127.0.0.1:"+port, p.plane.Config().CAData, routes)
+	front, err := newFront(p.proxy.URL)
 	if err != nil {
 		return "", err
 	}
+	handler, err := newRedirect(front, "https://127.0.0.1:"+port, p.plane.Config().CAData, routes)
+	if err != nil {
+		return "", err
+	}
+	return p.before(ctx, handler)
+}
+
+// fronted is an address at which nobody has to find the token. It returns the address for the suite.
+func (p *place) fronted(ctx context.Context) (string, error) {
+	front, err := newFront(p.proxy.URL)
+	if err != nil {
+		return "", err
+	}
+	return p.before(ctx, front)
+}
+
+// before serves what stands before the proxy, and returns its address.
+func (p *place) before(ctx context.Context, handler http.Handler) (string, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", fmt.Errorf("listening before the proxy: %w", err)
@@ -105,17 +126,7 @@ func (p *place) redirected(ctx context.Context, bin, logs string) (string, error
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(listener) }() // ends with the error that Close causes
 	p.close = append(p.close, server.Close)
-	return beforeProxy(p.proxy.URL, listener.Addr().String())
-}
-
-// beforeProxy is an address that is asked as the proxy is, with its token.
-func beforeProxy(proxy, address string) (string, error) {
-	at, err := url.Parse(proxy)
-	if err != nil {
-		return "", fmt.Errorf("reading the proxy's address: %w", err)
-	}
-	at.Host = address
-	return at.String(), nil
+	return "http://" + listener.Addr().String(), nil
 }
 
 // certify makes the shim's certificate, and returns its folder.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -25,7 +24,7 @@ const route = "suite"
 // redirect stands before the proxy and has the API server ask the shim wherever a suite has it ask the suite itself: what people do
 // with the webhooks of a provider, as docs/capi-shim.md tells, a suite cannot be told to do. All else passes as it is.
 type redirect struct {
-	next   *httputil.ReverseProxy
+	next   http.Handler
 	codecs serializer.CodecFactory
 	// shim is where the shim is, and ca what certifies it.
 	shim string
@@ -34,23 +33,12 @@ type redirect struct {
 	routes string
 }
 
-func newRedirect(proxy, shim string, ca []byte, routes string) (*redirect, error) {
-	upstream, err := url.Parse(proxy)
-	if err != nil {
-		return nil, fmt.Errorf("reading the proxy's address: %w", err)
-	}
+func newRedirect(next http.Handler, shim string, ca []byte, routes string) (*redirect, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{admissionregistrationv1.AddToScheme, apiextensionsv1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, err
 		}
-	}
-	next := &httputil.ReverseProxy{
-		FlushInterval: -1,
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(upstream)
-			r.Out.Host = upstream.Host
-		},
 	}
 	return &redirect{next: next, codecs: serializer.NewCodecFactory(scheme), shim: shim, ca: ca, routes: routes}, nil
 }

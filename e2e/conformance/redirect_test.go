@@ -28,7 +28,11 @@ func before(t *testing.T) (front *httptest.Server, routes string, last *string) 
 		*last = r.Header.Get("Content-Type") + " " + string(text)
 	}))
 	t.Cleanup(server.Close)
-	handler, err := newRedirect(server.URL, "https://shim:1", []byte("of the shim"), routes)
+	next, err := newFront(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := newRedirect(next, "https://shim:1", []byte("of the shim"), routes)
 	if err != nil {
 		t.Fatal(err)
 	}
