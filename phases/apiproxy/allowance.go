@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -18,6 +19,10 @@ const (
 	urgentLimit = 16
 )
 
+// fewWrites is how many writes may be under way with a connection each. What is more shares one of HTTP/2, on which the server reads and
+// answers several with one call of the kernel: on two cores 16 clients get more done by it, while a write alone takes longer.
+const fewWrites = 1
+
 // allowanceWait is how long a request to capi-proxy waits for others of its kind to end.
 const allowanceWait = 30 * time.Second
 
@@ -26,11 +31,16 @@ var errCrowded = errors.New("other requests have not ended in time")
 
 // allowance bounds how many requests of one kind are under way. Those that wait are served in their order.
 type allowance struct {
-	free  *semaphore.Weighted
-	limit int64
+	free     *semaphore.Weighted
+	limit    int64
+	underWay *atomic.Int64
+	// few is how many may each have a connection for themselves.
+	few int64
 }
 
-func newAllowance(limit int64) allowance { return allowance{semaphore.NewWeighted(limit), limit} }
+func newAllowance(limit, few int64) allowance {
+	return allowance{semaphore.NewWeighted(limit), limit, new(atomic.Int64), few}
+}
 
 // allowances are one for each kind of document, so that none keeps another from the server.
 type allowances struct {
@@ -39,7 +49,7 @@ type allowances struct {
 }
 
 func newAllowances() *allowances {
-	return &allowances{newAllowance(readsLimit), newAllowance(writesLimit), newAllowance(urgentLimit), allowanceWait}
+	return &allowances{newAllowance(readsLimit, readsLimit), newAllowance(writesLimit, fewWrites), newAllowance(urgentLimit, urgentLimit), allowanceWait}
 }
 
 // of is the allowance of a request, and what is bounded by it.
@@ -72,6 +82,10 @@ func (a *allowances) await(ctx context.Context, x *exchange, method string) erro
 			return r
 		}
 	}
-	x.allowed = func() { of.free.Release(1) }
+	x.crowded = of.underWay.Add(1) > of.few
+	x.allowed = func() {
+		of.underWay.Add(-1)
+		of.free.Release(1)
+	}
 	return nil
 }

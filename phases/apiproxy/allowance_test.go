@@ -124,7 +124,7 @@ func TestProxy_does_not_take_waiting_for_its_turn_for_a_silence_of_the_server(t 
 		}
 		answers("application/json", "{}")(w, r)
 	})
-	proxy.allowances.reads = newAllowance(1)
+	proxy.allowances.reads = newAllowance(1, 1)
 	proxy.silence = 100 * time.Millisecond
 	var others sync.WaitGroup
 	others.Go(func() {

@@ -3,10 +3,13 @@ package apiproxy
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"k8s.io/client-go/rest"
 )
 
 // inPieces answers by writes that are sent at once, so that no length is told.
@@ -85,5 +88,33 @@ func TestProxy_passes_on_at_once_what_it_does_not_read_whether_its_length_is_tol
 		}
 		_ = response.Body.Close()
 		end()
+	}
+}
+
+// A header that comes by itself wakes the server, which then has to be woken again for the body.
+func TestProxy_sends_a_held_body_together_with_its_header(t *testing.T) {
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	first := make(chan string, 1)
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		piece := make([]byte, 4<<10)
+		n, _ := conn.Read(piece)
+		first <- string(piece[:n])
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
+	}()
+	_, shown := frontOf(t, &rest.Config{Host: "http://" + listener.Addr().String()})
+	if _, _, err := (sent{http.MethodPost, machines, `{"a":1}`, asJSON()}).to(t, shown); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-first; !strings.HasSuffix(got, "\r\n\r\n"+`{"a":1}`) {
+		t.Errorf("the server has read %q at first", got)
 	}
 }

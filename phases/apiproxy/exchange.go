@@ -34,6 +34,8 @@ type exchange struct {
 	body lease
 	// allowed gives back that the server may be asked; nil if that is not bounded.
 	allowed func()
+	// crowded says that many of its kind are under way.
+	crowded bool
 
 	began time.Time
 	// away is how long the proxy waited for the client or the server, in nanoseconds.

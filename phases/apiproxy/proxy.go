@@ -136,8 +136,12 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		x.asks()
 	}
+	sent, err := inOne(r)
+	if err != nil {
+		return nil, err
+	}
 	x.sent = time.Now()
-	response, err := p.upstream.through(x.streams()).RoundTrip(r)
+	response, err := p.upstream.through(x, sent).RoundTrip(sent)
 	if err != nil {
 		if !x.streams() && (errors.Is(context.Cause(r.Context()), errSilent) || r.Context().Err() != nil && time.Since(x.sent) >= p.doubt) {
 			p.upstream.distrust()
@@ -148,6 +152,21 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	own := *response
 	own.Trailer = nil
 	return &own, nil
+}
+
+// inOne has a body that is held here sent together with its header. The reverse proxy has put something around it, and the transport
+// sends the header of a body that it does not know ahead: one more call of the kernel, for which the server wakes once more.
+func inOne(r *http.Request) (*http.Request, error) {
+	if r.GetBody == nil {
+		return r, nil
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return nil, err
+	}
+	own := r.WithContext(r.Context())
+	own.Body = body
+	return own, nil
 }
 
 // failed answers what was not answered.

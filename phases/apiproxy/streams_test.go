@@ -124,10 +124,14 @@ type secured struct {
 
 func TestUpstream_has_the_server_wait_for_who_does_not_read(t *testing.T) {
 	for name, want := range map[string]struct {
-		streams  bool
+		by       func(*upstream) http.RoundTripper
 		protocol string
 		held     int
-	}{"a watch": {true, "HTTP/2.0", streamBuffer}, "a document": {false, "HTTP/1.1", documentBuffer}} {
+	}{
+		"a watch":                  {func(u *upstream) http.RoundTripper { return u.streams }, "HTTP/2.0", streamBuffer},
+		"a document":               {func(u *upstream) http.RoundTripper { return u.documents }, "HTTP/1.1", documentBuffer},
+		"a document beside others": {func(u *upstream) http.RoundTripper { return u.crowds }, "HTTP/2.0", streamBuffer},
+	} {
 		t.Run(name, func(t *testing.T) {
 			taken := make(chan int, 1)
 			protocol := make(chan string, 1)
@@ -139,7 +143,7 @@ func TestUpstream_has_the_server_wait_for_who_does_not_read(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			response, err := shown.upstream.through(want.streams).RoundTrip(request)
+			response, err := want.by(shown.upstream).RoundTrip(request)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -32,15 +32,19 @@ const documentConns = 100
 // upstream is the server, and how it is spoken to.
 type upstream struct {
 	base *url.URL
-	// streams speaks HTTP/2 where the server does, documents and upgrades HTTP/1.1, each with connections of its own.
-	documents, streams http.RoundTripper
-	upgrades           proxy.UpgradeRequestRoundTripper
+	// streams and crowds speak HTTP/2 where the server does, documents and upgrades HTTP/1.1, each with connections of its own.
+	documents, streams, crowds http.RoundTripper
+	upgrades                   proxy.UpgradeRequestRoundTripper
 }
 
-// through is the transport for an answer that has no end of its own, or for one that has.
-func (u *upstream) through(streams bool) http.RoundTripper {
-	if streams {
+// through is the transport for a request. A body that comes as the client sends it has a connection for itself: its answer may come
+// before its end.
+func (u *upstream) through(x *exchange, r *http.Request) http.RoundTripper {
+	switch {
+	case x.streams():
 		return u.streams
+	case x.crowded && (r.GetBody != nil || r.Body == nil || r.Body == http.NoBody):
+		return u.crowds
 	}
 	return u.documents
 }
@@ -62,11 +66,15 @@ func newUpstream(config *rest.Config) (*upstream, error) {
 	if err != nil {
 		return nil, err
 	}
+	crowds, err := crowdTransport(config, crowdPing)
+	if err != nil {
+		return nil, err
+	}
 	upgrades, err := upgradeTransport(config)
 	if err != nil {
 		return nil, fmt.Errorf("setting up the transport for streams: %w", err)
 	}
-	return &upstream{base: base, documents: documents, streams: streams, upgrades: upgrades}, nil
+	return &upstream{base: base, documents: documents, streams: streams, crowds: crowds, upgrades: upgrades}, nil
 }
 
 // streamBuffer is how much of an answer may wait for a client that does not read, in bytes; the library's own is 4 MiB. The server
@@ -81,6 +89,18 @@ const documentBuffer = 256 << 10
 func streamTransport(config *rest.Config) (http.RoundTripper, error) {
 	return transportFor(config, dialTogether, func(own *http.Transport) {
 		own.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer, MaxReadFrameSize: streamBuffer}
+	})
+}
+
+// crowdPing is for how long the server may say nothing on the connection of crowds until it is asked for a sign of life, and how long
+// it may take for that: all that is under way on it would wait for a server that is gone.
+const crowdPing = 5 * time.Second
+
+// crowdTransport makes a transport for documents of which many are under way, all on one connection of HTTP/2.
+func crowdTransport(config *rest.Config, ping time.Duration) (http.RoundTripper, error) {
+	return transportFor(config, dialTogether, func(own *http.Transport) {
+		own.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer, MaxReadFrameSize: streamBuffer, SendPingTimeout: ping, PingTimeout: ping}
+		own.MaxIdleConnsPerHost, own.IdleConnTimeout = documentConns, documentIdle // where the server knows no HTTP/2
 	})
 }
 
