@@ -15,19 +15,23 @@ const lookAgain = time.Minute
 // fence goes. Where both sides have objects, nobody can tell which of them count. See [guards.SideFor].
 func (p *Pass) InspectSides(ctx context.Context) (machine.Result, error) {
 	var plan []*Write
+	var err error
 	switch side, known := guards.SideFor(p.facts); {
 	case known && side == guards.ToStandard:
 		marks := p.legacyOn()
 		marks[guards.PrivateTypesAnnotation] = nil
-		plan = p.alone(Standard, marks)
+		plan, err = p.alone(Standard, marks)
 	case known:
 		marks := p.legacyOff()
 		marks[guards.PrivateTypesAnnotation] = guards.MarkTrue
-		plan = p.alone(Private, marks)
+		plan, err = p.alone(Private, marks)
 	case !p.facts.Marks.Locked() && p.facts.Standard.Objects > 0 && p.facts.Private.Objects > 0 && p.facts.Marks.Failed == "":
 		plan = []*Write{p.mark(map[string]any{guards.FailedAnnotation: string(guards.AmbiguousState)})}
 	default:
 		return machine.Result{LookAgain: lookAgain}, nil
+	}
+	if err != nil {
+		return machine.Result{}, err
 	}
 	result, err := p.send(ctx, "putting the marks right", plan...)
 	if err == nil && result.LookAgain == 0 {
@@ -37,26 +41,27 @@ func (p *Pass) InspectSides(ctx context.Context) (machine.Result, error) {
 }
 
 // alone are the writes that make of what is there a HostedCluster of one side.
-func (p *Pass) alone(side Side, marks map[string]any) []*Write {
-	var plan []*Write
-	for _, w := range p.workloads {
+func (p *Pass) alone(side Side, marks map[string]any) ([]*Write, error) {
+	plan, err := p.inOrder(func(w workload) *Write {
 		if side == Standard {
-			plan = append(plan, w.restore(p.Equipment, side))
-		} else {
-			plan = append(plan, w.settle(p.Equipment, side))
+			return w.restore(p.Equipment, side)
 		}
+		return w.settle(p.Equipment, side)
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, target := range []bool{false, true} {
 		plan = append(plan, p.sides.unmarkAll(target)...)
 	}
 	if p.differ(marks) {
-		return append(plan, p.mark(marks), p.shut(guards.NoFence))
+		return append(plan, p.mark(marks), p.shut(guards.NoFence)), nil
 	}
 	plan = append(plan, p.shut(guards.NoFence))
 	if p.facts.Cluster.Bound { // last: one that goes leaves nobody to take the fence off
 		plan = append(plan, patchOf(HostedClusters, p.Hosted, map[string]any{"metadata": map[string]any{"finalizers": p.finalizers(false)}}))
 	}
-	return plan
+	return plan, nil
 }
 
 // differ says that the HostedCluster does not have these annotations.

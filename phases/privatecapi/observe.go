@@ -266,10 +266,11 @@ func (p *Phases) outages(key machine.Key, since time.Time) (n int, unreachable b
 	return n, !r.back.IsZero() && p.Now().Sub(r.back) < lately
 }
 
-// isAway says of an error that nothing can be said about what was asked: the API server did not answer, or cannot.
+// isAway says of an error that nothing can be said about what was asked: the API server did not answer, or cannot. What is ours to say of
+// what was read, and comes to no end by itself, is none.
 func isAway(err error) bool {
 	var many *TooManyError
-	if err == nil || errors.As(err, &many) {
+	if err == nil || machine.IsTerminal(err) || errors.As(err, &many) {
 		return false
 	}
 	reason := apierrors.ReasonForError(err)

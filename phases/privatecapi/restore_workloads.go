@@ -15,22 +15,22 @@ func (p *Pass) RestoreWorkloads(ctx context.Context) (machine.Result, error) {
 	if fence := p.fenceAgain(guards.BothSidesAreShut); fence != nil {
 		return p.send(ctx, "putting the fence back", fence)
 	}
-	plan, err := restorations(p.workloads, p.Equipment, p.sides.source)
+	plan, err := p.inOrder(func(w workload) *Write { return w.restore(p.Equipment, p.sides.source) })
 	if err != nil && !p.lacksLock() { // that is put back whatever else stands still
 		return machine.Result{}, err
 	}
 	return p.send(ctx, "restoring", append(plan, p.sides.unmarkAll(false)...)...)
 }
 
-// restorations are the writes that give components back what they had, what scales the others last. There are none while one of them would
-// get a proxy without an image: the others would run beside one that stands still. The standard side needs no image.
-func restorations(all []workload, e Equipment, side Side) ([]*Write, error) {
+// inOrder are the writes of each component, what scales the others last. There are none while one of them would get a proxy without
+// an image: the others would run beside one that stands still. The standard side needs no image.
+func (p *Pass) inOrder(each func(workload) *Write) ([]*Write, error) {
 	var plan, last []*Write
-	for _, w := range all {
+	for _, w := range p.workloads {
 		if w.of.Scales {
-			last = append(last, w.restore(e, side))
+			last = append(last, each(w))
 		} else {
-			plan = append(plan, w.restore(e, side))
+			plan = append(plan, each(w))
 		}
 	}
 	plan = append(plan, last...)
