@@ -45,7 +45,7 @@ func (s Seen) Explain(key machine.Key) (Explanation, error) {
 }
 
 // shownTransitions is how many of the last moves are told to people, so that all of it fits a screen; the JSON has all.
-const shownTransitions = 6
+const shownTransitions = 10
 
 // Write prints it.
 func (e Explanation) Write(out io.Writer, now time.Time) error {
