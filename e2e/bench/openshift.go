@@ -120,7 +120,9 @@ func (g *guests) install(ctx context.Context, number int, one *sample) error {
 	for i := range number {
 		asked := g.Ask(guestKey(i), guestReplicas, image, "")
 		// As every cluster does, it tells the image that it has.
-		asked.DevCluster.SetAnnotations(map[string]string{capiworld.HoldAnnotation: "", capiworld.ReleaseAnnotation: release + " " + image})
+		asked.DevCluster.SetAnnotations(map[string]string{
+			capiworld.HoldAnnotation: "", capiworld.ReleaseAnnotation: release + " " + image, capiworld.IDAnnotation: asked.Key.Name + "-ignition-master",
+		})
 		g.asked = append(g.asked, asked)
 		if err := g.CreateNamespace(ctx, asked.Key.Namespace); err != nil {
 			return err

@@ -18,11 +18,12 @@ import (
 var Infrastructure = schema.GroupVersion{Group: "infrastructure.cluster.x-k8s.io", Version: "v1beta2"}
 
 // HoldAnnotation of a DevCluster names the steps that its guest is not to take yet, with commas between: api, complete, etcd,
-// operators, members, upgrade, or that it is to lack credentials, kinds or haste; and ReleaseAnnotation the version that it says it has. What
-// they mean is told in e2e/capi/guest.
+// operators, members, upgrade, or that it is to lack credentials, kinds or haste; ReleaseAnnotation the version that it says it has, and
+// IDAnnotation the Secret that says which cluster it is. What they mean is told in e2e/capi/guest.
 const (
 	HoldAnnotation    = "devinfra.example.com/hold"
 	ReleaseAnnotation = "devinfra.example.com/release"
+	IDAnnotation      = "devinfra.example.com/id-of"
 )
 
 // ProbesPath of a guest's API tells everybody how often it was asked whether it is ready.

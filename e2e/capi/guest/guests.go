@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	infrav1 "sigs.k8s.io/cluster-api/test/infrastructure/docker/api/v1beta2"
 	"sigs.k8s.io/cluster-api/util/certs"
@@ -96,7 +97,7 @@ func (g *Guests) serve(ctx context.Context, of *infrav1.DevCluster) error {
 	one := g.all[key]
 	if one == nil {
 		one = &guest{objects: &objects{}}
-		one.script = &script{objects: one.objects, memory: g.Memory.Objects.GetResourceGroup(server.ResourceGroup).GetClient(), taken: map[string]bool{}}
+		one.script = &script{objects: one.objects, memory: g.Memory.Objects.GetResourceGroup(server.ResourceGroup).GetClient(), taken: map[string]bool{}, id: g.idOf(of)}
 		g.all[key] = one
 	}
 	held := strings.Split(of.Annotations[HoldAnnotation], ",")
@@ -156,6 +157,24 @@ func (g *Guests) authority(ctx context.Context, listener string) (authority, err
 		return authority{}, errors.New("the authority has no certificate or no key")
 	}
 	return authority{certificate: certificate, key: key}, nil
+}
+
+// idNote is the annotation in which a payload has the ID of its cluster.
+const idNote = "capstan.openshift.io/payload-cluster-id"
+
+// idOf reads the ID that a guest is to have.
+func (g *Guests) idOf(of *infrav1.DevCluster) func(context.Context) (string, error) {
+	key := client.ObjectKey{Namespace: of.Namespace, Name: of.Annotations[IDAnnotation]}
+	return func(ctx context.Context) (string, error) {
+		if key.Name == "" {
+			return "", nil
+		}
+		noted := &corev1.Secret{}
+		if err := g.Client.Get(ctx, key, noted); err != nil {
+			return "", fmt.Errorf("reading the ID of the cluster: %w", err)
+		}
+		return noted.Annotations[idNote], nil
+	}
 }
 
 // masters are the names of the control-plane machines of a cluster, without the bootstrap's.

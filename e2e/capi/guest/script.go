@@ -24,6 +24,9 @@ const (
 	// ReleaseAnnotation is the version of OpenShift that the guest says it has, and after a blank its image; DefaultRelease without it.
 	ReleaseAnnotation = "devinfra.example.com/release"
 	DefaultRelease    = "4.22.0"
+	// IDAnnotation names a Secret beside the DevCluster: what is noted there as the ID of the cluster is what the guest's ClusterVersion
+	// says, as of one that was made by that payload. Without it the guest does not say which cluster it is.
+	IDAnnotation = "devinfra.example.com/id-of"
 )
 
 // Steps that can be held.
@@ -68,6 +71,8 @@ type script struct {
 	objects *objects
 	memory  inmemoryruntime.Client
 	taken   map[string]bool
+	// id is the ID of the cluster, empty for one that tells none.
+	id func(context.Context) (string, error)
 
 	// said and listed are what is told of etcd's members, and addresses is how many were given.
 	said      string
@@ -80,7 +85,7 @@ func (s *script) play(ctx context.Context, held []string, release string, master
 	if err := s.nameLeader(ctx); err != nil {
 		return err
 	}
-	if err := s.once("begin", func() error { return s.begin(release) }); err != nil {
+	if err := s.once("begin", func() error { return s.begin(ctx, release) }); err != nil {
 		return err
 	}
 	up, err := s.haveNodes(ctx, masters)
@@ -144,7 +149,15 @@ func (s *script) nameLeader(ctx context.Context) error {
 }
 
 // begin is what a cluster has whose API server has just come up.
-func (s *script) begin(release string) error {
+func (s *script) begin(ctx context.Context, release string) error {
+	id, err := s.id(ctx)
+	if err != nil {
+		return err
+	}
+	version := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "version"}, "spec": map[string]any{"clusterID": id}}}
+	if _, err := s.objects.put(clusterVersions, version); err != nil {
+		return err
+	}
 	first := versioned(release, false)
 	for of, named := range map[schema.GroupVersionResource]map[string]map[string]any{
 		clusterVersions: {"version": first},

@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"context"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,7 +27,7 @@ func play(t *testing.T) *script {
 		t.Fatal(err)
 	}
 	manager.AddResourceGroup("one")
-	return &script{objects: &objects{}, memory: manager.GetResourceGroup("one").GetClient(), taken: map[string]bool{}}
+	return &script{objects: &objects{}, memory: manager.GetResourceGroup("one").GetClient(), taken: map[string]bool{}, id: func(context.Context) (string, error) { return "an-id", nil }}
 }
 
 func (s *script) add(t *testing.T, all ...client.Object) {
@@ -77,6 +78,13 @@ func TestScript_completes_once_every_master_has_a_Node(t *testing.T) {
 	}
 	s.add(t, node("one-0"))
 	s.step(t, nil, "one-0", "one-1")
+	version, err := s.objects.get(clusterVersions, "version")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, _, _ := unstructured.NestedString(version.Object, "spec", "clusterID"); id != "an-id" {
+		t.Errorf("it says that it is %q", id)
+	}
 	if s.completed(t) || s.told(t, clusterVersions, "version", "Available") != "False" {
 		t.Error("a cluster is complete with a Node of two")
 	}
