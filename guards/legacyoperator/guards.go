@@ -63,7 +63,7 @@ var AllPrivate = guard{
 // RetentionOver asks whether the old operator has been kept for long enough.
 var RetentionOver = guard{
 	Name: "RetentionOver",
-	Doc:  "The time of retention that the programme's ConfigMap gives has passed since the last HostedCluster moved.",
+	Doc:  "The time of retention that the programme's ConfigMap gives, a week where it gives none, has passed since the last HostedCluster moved.",
 	Ask: func(f Facts) machine.Answer {
 		switch r := f.Retention; {
 		case !r.Known && r.Problem != "":
@@ -82,7 +82,7 @@ var RetentionOver = guard{
 // OperatorGone asks whether anything is left of the old operator.
 var OperatorGone = guard{
 	Name: "OperatorGone",
-	Doc:  "Neither workload nor pod of the old operator is there.",
+	Doc:  "The old operator has no replicas and no pods; its Deployment stays.",
 	Ask: func(f Facts) machine.Answer {
 		switch o := f.Operator; {
 		case !o.Known:

@@ -167,7 +167,7 @@ type Guest struct {
 	API        bool   `yaml:"api"`
 	APIProblem string `yaml:"apiProblem"`
 	// Identity tells whether it is the cluster that was made here. What follows is of one that is not known to be ours only once the bootstrap
-	// is finished, and is told then; nothing is done by it.
+	// is finished: its health counts then, and no mark is set, no Machine replaced and no upgrade asked for by it.
 	Identity Identity `yaml:"identity"`
 	// Unasked says that this process is about to ask it for the first time.
 	Unasked bool `yaml:"unasked"`

@@ -25,15 +25,15 @@ var IsWell = guard{
 // UpgradeIsWanted asks whether another release is asked for, and allowed: never an older one, at most one minor version ahead, and
 // not against the guest's own word.
 var UpgradeIsWanted = wanted("UpgradeIsWanted", func(f Facts) Wish { return f.Upgrade },
-	"The spec names a newer release than the guest has and has begun, at most one minor version ahead, and the guest's Upgradeable does not speak against it; or the guest was asked by us for one that it has not begun, and that is no more asked for.")
+	"The spec names a newer release than the guest has and has begun, at most one minor version ahead, and the guest's Upgradeable does not speak against it; or the guest was asked by us for one that it has not begun, and that is no more asked for. The guest is known to be ours, see GuestIsOurs.")
 
 // ScaleIsWanted asks whether another number of machines is asked for, and safe.
 var ScaleIsWanted = wanted("ScaleIsWanted", func(f Facts) Wish { return f.Scaling },
-	"Management is Managed, another number of control-plane machines is asked for than there is, all Nodes and etcd members are healthy, and no other Machine is being deleted.")
+	"Management is Managed, and another number of control-plane machines is asked for than there is, or one of them has no Node yet or is half made. All Nodes and etcd members are healthy and no other Machine is being deleted, unless what goes never was a Node. The guest is known to be ours, see GuestIsOurs.")
 
 // RemediationIsNeeded asks whether a Machine has to be replaced, and can be.
 var RemediationIsNeeded = wanted("RemediationIsNeeded", func(f Facts) Wish { return f.Remediation },
-	"Management is Managed, a control-plane Machine was found to be unhealthy, all other Nodes and etcd members are healthy and a quorum without it, and no other Machine is being deleted.")
+	"Management is Managed, a control-plane Machine was found to be unhealthy, all other Nodes and etcd members are healthy and a quorum without it, and no other Machine is being deleted. The guest is known to be ours, see GuestIsOurs.")
 
 // wish is what an installed cluster is asked for in a state in which that is done, nothing in others.
 func (f Facts) wish(state machine.State) Wish {

@@ -80,7 +80,8 @@ func (i Identity) or() string {
 }
 
 // IsTold says that what the guest says of its health may be told of a cluster whose bootstrap is finished, though nobody knows that it is
-// ours: another authority here must not lose an installed cluster. Nothing is done by it.
+// ours: another authority here must not lose an installed cluster. No mark is set, no Machine is replaced and no
+// upgrade is asked for by it.
 func (i Identity) IsTold() bool {
 	return i.IsOurs().Truth == machine.Unknown && i.Authority != "" && (i.Authority != External || i.Made == "")
 }

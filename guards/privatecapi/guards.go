@@ -37,7 +37,7 @@ var Deleting = guard{
 // ChecksPassed asks whether nothing speaks against the move.
 var ChecksPassed = guard{
 	Name: "ChecksPassed",
-	Doc:  "CRDs, versions, shim, rights and images are there, nothing is terminating, no copy is left, and no webhook of Cluster API is served by what is drained.",
+	Doc:  "CRDs, versions, shim, rights and images are there, nothing is terminating, no copy is left, no webhook of Cluster API is served by what is drained, the namespace is no other HostedCluster's, no component is in the network of its host, no newer release has moved one, and what belongs to the objects can be listed.",
 	Ask: seen(func(f Facts) machine.Answer {
 		switch c := f.Checks; {
 		case len(c.Refused) > 0:

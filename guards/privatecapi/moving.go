@@ -169,7 +169,7 @@ func SourceFence(d Direction) Fence {
 }
 
 // TargetHealthy asks whether the target does as well as the source did.
-var TargetHealthy = equipped(tallied("TargetHealthy", "The components are equipped for the target and available, and no object of the target is worse off than it was at the source.",
+var TargetHealthy = equipped(tallied("TargetHealthy", "The components are equipped for the target and available, and no object of the target is worse off than it was at the source; the source is what was counted, nothing terminates there alone, and no copy is missing but one that the target deleted.",
 	"the target is healthy", func(f Facts) Tally { return f.Health }))
 
 // SourceCaughtUp asks whether the source has what the target did.
@@ -190,7 +190,7 @@ var SourceCaughtUp = guard{
 // CopiesGone asks whether nothing is left of the target.
 var CopiesGone = guard{
 	Name: "CopiesGone",
-	Doc:  "No object of the target is left, and nothing has an owner there.",
+	Doc:  "No copy is left at the target, and nothing has an owner there. What was never a copy does not count.",
 	Ask: seen(func(f Facts) machine.Answer {
 		target := f.Target()
 		switch {
@@ -206,7 +206,7 @@ var CopiesGone = guard{
 // Settled asks whether the move has left nothing behind but its lock.
 var Settled = guard{
 	Name: "Settled",
-	Doc:  "The objects are on one side, the one that the stage names, the components are as that side needs them, and nothing has a mark of undoing.",
+	Doc:  "The objects are on one side, the one that the stage names, what was never a copy apart; the components are as that side needs them, and nothing has a mark of undoing.",
 	Ask: seen(func(f Facts) machine.Answer {
 		left, stays, fits := f.Target(), f.Direction().Other(), f.Workloads.Standard
 		if f.Marks.Companion.Stage == Committed {

@@ -61,7 +61,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 		},
 		{
 			Name: Removed, Rest: true,
-			Doc: "The old operator is gone. No HostedCluster can be moved back.",
+			Doc: "The old operator has neither replicas nor pods; its Deployment stays, and one that somebody starts again is left alone. No HostedCluster can be moved back.",
 		},
 		{
 			Name: RemovalBlocked, Rest: true, Alarm: true, Work: machine.Resume[phases.Works](), Alert: removalIsBlocked,

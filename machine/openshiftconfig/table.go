@@ -66,7 +66,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 		},
 		{
 			On: "BootFound", From: but(guards.Paused, guards.Frozen), To: guards.Frozen, If: guards.BootHasBegun,
-			Doc: "The machine has its infrastructure, or its Node is known.",
+			Doc: "The machine has its infrastructure, or the ID that its provider gives it, or its Node is known.",
 		},
 		{
 			On: "PayloadFound", From: in(guards.Pending, guards.AwaitingPayload), To: guards.Publishing,

@@ -31,7 +31,7 @@ type (
 // Table is the machine.
 var Table = machine.Table[guards.Facts, phases.Works]{
 	Name:     "openshiftcontrolplane",
-	Doc:      "Has an OpenShift cluster made out of an OpenShiftControlPlane: infrastructure by any provider of Cluster API, a temporary bootstrap machine, control-plane machines, the bootstrap removed, a kubeconfig. How far it has come that cannot be taken back is in annotations of the object, the marks, each written before what it allows; where marks and status differ, the higher one counts. An attempt has one bootstrap machine at most. A guest that cannot be reached is one of which nothing is known, and that moves nothing. By the word of one that is not known to be the cluster that was made here, see GuestIsOurs, no mark is set and no Machine is changed, and it is not upgraded; of an installed cluster its health is told.",
+	Doc:      "Has an OpenShift cluster made out of an OpenShiftControlPlane: infrastructure by any provider of Cluster API, a temporary bootstrap machine, control-plane machines, the bootstrap removed, a kubeconfig. How far it has come that cannot be taken back is in annotations of the object, the marks, each written before what it allows; where marks and status differ, the higher one counts. An attempt has one bootstrap machine at most. A guest that cannot be reached is one of which nothing is known, and that moves nothing. By the word of one that is not known to be the cluster that was made here, see GuestIsOurs, no mark is set and no Machine is replaced or made, and it is not upgraded. Once the bootstrap is finished its health counts all the same: by it the state goes between Settling, Installed and Degraded.",
 	Start:    guards.Pending,
 	Progress: guards.Progress,
 	Patience: guards.Patience,
@@ -74,7 +74,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			"An unhealthy control-plane machine is being replaced."),
 		{
 			Name: guards.Degraded, Rest: true, Alarm: true, Work: phases.KeepInstalled, Alert: isDegraded,
-			Doc: "The cluster is installed and not healthy, or work on it meets errors; it is kept as in Installed. spec.releaseImage can be changed here, too: a newer release may mend what a broken one has degraded. That is a deviation from the design, in which upgrades begin in Installed only.",
+			Doc: "The cluster is installed and not healthy, or work on it meets errors; it is kept as in Installed. The number of machines is not changed here: that waits until the cluster is well. spec.releaseImage can be changed here, too: a newer release may mend what a broken one has degraded.",
 		},
 		{
 			Name: guards.Failed, Rest: true, Alarm: true, Alert: isStuck, LookAgain: time.Minute,
@@ -197,10 +197,10 @@ var keeping = []move{
 		machine.All(guards.UpgradeIsWanted, machine.Not(guards.RemediationIsNeeded), machine.Not(guards.IsGivenUp)),
 		"Another release is asked for, nothing that was given up is asked for still, and the guest can be upgraded: a release may have degraded the cluster, and another one mend it."),
 	step("RemediationNeeded", guards.Degraded, guards.Remediating, machine.All(guards.RemediationIsNeeded, machine.Not(guards.IsGivenUp)),
-		"A control-plane machine is unhealthy, and it is safe to replace it."),
+		"A control-plane machine is unhealthy, it is safe to replace it, and nothing that was given up is asked for still."),
 	lasting(givenUp, step("RetryDue", guards.Degraded, guards.Installed,
 		machine.All(guards.IsGivenUp, machine.Any(guards.RemediationIsNeeded, guards.IsWell)),
-		"What was given up could be tried again for half an hour.")),
+		"For half an hour on end the guest was well, or a machine could be replaced, while what was given up is asked for still.")),
 }
 
 // failing are the moves off the way, and back to it.

@@ -188,6 +188,8 @@ func (w *works) TakeLock(context.Context) (machine.Result, error) {
 
 func (w *works) PauseSource(context.Context) (machine.Result, error) { return ok(w.pause(w.source())) }
 
+func (w *works) ScaleDownAgain(ctx context.Context) (machine.Result, error) { return w.ScaleDown(ctx) }
+
 func (w *works) ScaleDown(context.Context) (machine.Result, error) {
 	return inOrder(func() error {
 		return w.deploy(func(c *component) {

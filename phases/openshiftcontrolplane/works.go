@@ -104,7 +104,7 @@ const (
 	keeps   = "metadata, deletion, gates, taints and condition UpToDate of Machines, and the metadata of their configs and infrastructure machines"
 	whole   = "makes config, infrastructure machine and Machine where one of them is missing that is to be there, keeps " + keeps + ", and sets the finalizer of the OpenShiftControlPlane, and the Cluster as owner of templates, where that was taken off"
 	removal = "removing the bootstrap, if anything of it is left, unless it is to stay or a hook holds it; before that the finalizer of the OpenShiftControlPlane is set where it was taken off, and marks that only the status has kept are written again"
-	joining = "Gives masters and workers the Ignition configs back that were lost"
+	joining = "Gives masters and workers the Ignition configs back that were lost; what that meets, or the removal of spent Secrets, is told, tried again in half a minute, and leads to no other state"
 	removed = "Deletes: Machine, OpenShiftConfig, infrastructure machines and Secret of the bootstrap"
 	spent   = ", and the Secrets of keys and of an installer, which nobody needs any more"
 )

@@ -31,6 +31,7 @@ type Works interface {
 	TakeLock(context.Context) (machine.Result, error)
 	PauseSource(context.Context) (machine.Result, error)
 	ScaleDown(context.Context) (machine.Result, error)
+	ScaleDownAgain(context.Context) (machine.Result, error)
 	TakeSnapshot(context.Context) (machine.Result, error)
 	CreateCopies(context.Context) (machine.Result, error)
 	CopyStatuses(context.Context) (machine.Result, error)
@@ -122,18 +123,17 @@ var CountStandard = machine.Action[Works]{
 
 // The works on the way.
 var (
-	RunChecks = work("RunChecks", "asks for the CRDs, a version that both sides serve, the shim, the rights of the machine and of the components, images with the proxy, and that nothing is terminating or has the marks of a move, no copy is left, and no webhook of Cluster API is served by what is drained. Writes nothing but an Event of a refusal.",
+	RunChecks = work("RunChecks", "asks for the CRDs, a version that both sides serve, the shim, the rights of the machine and of the components, images with the proxy, and that nothing is terminating or has the marks of a move, no copy is left, the namespace is no other HostedCluster's, no component is in the network of its host, no newer release has moved one, what belongs to the objects can be listed, and no webhook of Cluster API is served by what is drained. Writes nothing but an Event of a refusal.",
 		Works.RunChecks, nil, guards.Checking)
 	TakeLock = moving("TakeLock", "takes the Lease of the programme, unless it is held for another HostedCluster that is there, and is locked, has held it for less than five minutes, or is seen to have taken it less than fifteen seconds ago; then locks the HostedCluster in one write, with what says whose the lock is, and a finalizer; then begins the journal; then has both fences put on the namespace of its control plane, in the name of this move and its stage.",
 		Works.TakeLock, slices.Concat(writesLock, writesJournal), guards.Locking)
 	PauseSource = moving("PauseSource", "notes on each Cluster of the source how it was paused, and pauses it.",
 		Works.PauseSource, writesObjects, guards.Pausing)
-	ScaleDown = scaleDown(guards.Draining)
-	// ScaleDownAgain is ScaleDown on the way back.
-	ScaleDownAgain = scaleDown(guards.DrainingBack)
-	TakeSnapshot   = moving("TakeSnapshot", "counts and hashes the fenced source, hashes the pod templates of the components, and keeps that in the journal.",
+	ScaleDown = moving("ScaleDown", "notes in the journal the replicas of components that run still and were scaled since it began, then on each component those that it has, and sets them to 0, whatever scales the others first.",
+		Works.ScaleDown, slices.Concat(writesWorkloads, writesJournal), guards.Draining)
+	TakeSnapshot = moving("TakeSnapshot", "counts and hashes the fenced source, hashes the pod templates of the components, and keeps that in the journal.",
 		Works.TakeSnapshot, writesJournal, guards.Snapshotting)
-	CreateCopies = moving("CreateCopies", "creates a copy of each object of the source on the other side, owners first, with the UIDs of the copies in the owner references, paused, with where it comes from, and with the move and the stage that have made it, which the fence asks for. What lies in no namespace is copied once, and stays on both sides. Refuses a source that is not what was counted.",
+	CreateCopies = moving("CreateCopies", "creates a copy of each object of the source on the other side, owners first, with the UIDs of the copies in the owner references, paused, with where it comes from, and with the move and the stage that have made it, which the fence asks for. What lies in no namespace is copied once, and stays on both sides. Refuses a source that is not what was counted, and a target with an object that is nobody's copy, or without a kind of the source.",
 		Works.CreateCopies, writesObjects, guards.Copying)
 	CopyStatuses = moving("CopyStatuses", "gives each copy the status of its original, and last its managedFields.",
 		Works.CopyStatuses, slices.Concat(writesObjects, writesStatus), guards.CopyingStatus)
@@ -149,7 +149,7 @@ var (
 		Works.UnpauseTarget, slices.Concat([]string{"HostedCluster", "Namespace"}, writesObjects), guards.Unpausing)
 	ObserveHealth = moving("ObserveHealth", "compares the health of the target with what it was at the source.",
 		Works.ObserveHealth, nil, guards.Observing)
-	WriteCommit = moving("WriteCommit", "equips the components that are not, and then sets the mark of the target, unless the source has changed since it was counted or was not copied, takes off that of the source and migration-failed, and writes the stage committed, in one write: from there is no way back.",
+	WriteCommit = moving("WriteCommit", "equips the components that are not, and then sets the mark of the target, unless the source has changed since it was counted or was not copied, takes off that of the source and migration-failed, and writes the stage committed, in one write: from there is no way back. Refuses while something of the source is terminating whose copy is not, or whose Cluster has no copy.",
 		Works.WriteCommit, slices.Concat(writesWorkloads, writesCluster), guards.Committing)
 	RemoveSource = moving("RemoveSource", "puts the fence back that somebody has taken away; equips the components that are not; then takes the objects of the source out of all owner references, takes off their finalizers, and deletes them by UID, leaving what they own; then takes off the marks of undoing, and gives the autoscaler its replicas. Refuses a source that was never copied, or whose Cluster has no copy. Deletes: objects of the source.",
 		Works.RemoveSource, slices.Concat(writesFence, writesObjects, writesDependents, writesWorkloads), guards.RemovingSource)
@@ -161,15 +161,12 @@ var (
 var (
 	RepauseTarget = moving("RepauseTarget", "first writes the stage undoing in place of live, or of an undone while the fence still says live, and undone in place of moving, with the reason, which is that of the state that the way back began in, or that the API server was away in the two minutes before, after which a commit that is under way fails; then has both fences put up and the target paused.",
 		Works.RepauseTarget, slices.Concat([]string{"HostedCluster", "Namespace"}, writesObjects), guards.Repausing)
+	ScaleDownAgain = moving("ScaleDownAgain", "puts the fence back that somebody has taken away; notes on each component the replicas that it has, and sets them to 0, whatever scales the others first.",
+		Works.ScaleDownAgain, slices.Concat(writesFence, writesWorkloads), guards.DrainingBack)
 	CopyDelta = moving("CopyDelta", "while the stage is undoing, brings to the source what was born, gone or changed at the target since it ran, the owners of dependents too, deletes there what is terminating at the target, finalizers on, and then writes the stage undone. Refuses a source that was never copied, or whose Cluster has no copy. Deletes: objects of the source that the target deleted.",
 		Works.CopyDelta, slices.Concat(writesObjects, writesStatus, writesDependents, writesCluster), guards.CopyingBack)
-	RemoveCopies = moving("RemoveCopies", "puts the fence back that somebody has taken away; takes the copies out of all owner references, brings to the source what was written to one late, takes off their finalizers, and deletes them by UID and version, leaving what they own. Deletes: objects of the target.",
+	RemoveCopies = moving("RemoveCopies", "puts the fence back that somebody has taken away; takes the copies out of all owner references, brings to the source what was written to one late, takes off their finalizers, and deletes them by UID and version, leaving what they own, and what was never a copy. Refuses an object without a counterpart at the source, where the target ran. Deletes: objects of the target.",
 		Works.RemoveCopies, slices.Concat(writesFence, writesObjects, writesStatus, writesDependents), guards.DroppingCopies)
-	RestoreWorkloads = moving("RestoreWorkloads", "puts the fence back that somebody has taken away; gives the components the pod templates and replicas that they had before, but no template that the journal does not know and none that somebody has changed since, with the proxy or without as the source needs it, and none while one of them would get the proxy without an image, and the Clusters of the source their pause, and takes off the marks of undoing.",
+	RestoreWorkloads = moving("RestoreWorkloads", "puts the fence back that somebody has taken away; gives the components the pod templates and replicas that they had before, but no template that the journal does not know and none that somebody has changed since, with the proxy or without as the source needs it, and the Clusters of the source their pause, and takes off the marks of undoing. Writes nothing while one component would get the proxy without an image.",
 		Works.RestoreWorkloads, slices.Concat(writesFence, writesWorkloads, writesObjects), guards.Restoring)
 )
-
-func scaleDown(of machine.State) machine.Action[Works] {
-	return moving("ScaleDown", "puts the fence back that somebody has taken away; notes the replicas of the components, on the way there in the journal first where they were scaled since it began, and sets them to 0, whatever scales the others first.",
-		Works.ScaleDown, slices.Concat(writesFence, writesWorkloads, writesJournal), of)
-}
