@@ -80,7 +80,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 			Doc: "A Machine owns the OpenShiftConfig, and something that it is made of is not there yet.",
 		},
 		{
-			On: "OwnerLost", From: in(guards.AwaitingPayload, guards.Publishing), To: guards.Pending,
+			On: "OwnerLost", From: in(guards.AwaitingPayload, guards.Publishing, guards.Failed), To: guards.Pending,
 			If:  machine.All(machine.Not(guards.OwnerIsSet), machine.Not(guards.BootHasBegun)),
 			Doc: "No Machine owns the OpenShiftConfig any more.",
 		},
@@ -101,7 +101,7 @@ var Table = machine.Table[guards.Facts, phases.Works]{
 		},
 		{
 			On: "Recovered", From: in(guards.Failed), To: guards.AwaitingPayload,
-			If:  machine.All(machine.Any(guards.InputChanged, guards.WorkSucceeds), machine.Not(guards.BootHasBegun)),
+			If:  machine.All(guards.OwnerIsSet, machine.Any(guards.InputChanged, guards.WorkSucceeds), machine.Not(guards.BootHasBegun)),
 			Doc: "The payload, what is merged into it, or the spec is another, or the work meets no error any more.",
 		},
 		{
