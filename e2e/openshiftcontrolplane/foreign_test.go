@@ -124,7 +124,7 @@ var _ = Describe("An object of somebody else with a name that a cluster takes", 
 			if err := world.API.Get(ctx, client.ObjectKey{Namespace: asked.Key.Namespace, Name: "one-0"}, config); err != nil {
 				return err
 			}
-			if told, _, _ := unstructured.NestedString(config.Object, "status", "lastFailure", "message"); !strings.Contains(told, "is somebody else's") {
+			if told, _, _ := unstructured.NestedString(config.Object, "status", "lastFailure", "message"); !strings.Contains(told, "is there already, and does not belong to OpenShiftConfig one-0") {
 				return fmt.Errorf("it says %q", told)
 			}
 			return nil
