@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -15,7 +16,7 @@ const (
 	readsLimit = 64
 	// writesLimit bounds the writes.
 	writesLimit = 64
-	// urgentLimit bounds requests for Leases and reviews: who waits for one of them may lose its lead.
+	// urgentLimit bounds requests for one Lease each, and reviews: who waits for one of them may lose its lead.
 	urgentLimit = 16
 )
 
@@ -53,21 +54,36 @@ func newAllowances() *allowances {
 }
 
 // of is the allowance of a request, and what is bounded by it.
-func (a *allowances) of(x *exchange, method string) (of allowance, what string) {
-	info := x.request.Info
+func (a *allowances) of(x *exchange, r *http.Request) (of allowance, what string) {
 	switch {
-	case info.IsResourceRequest && info.APIGroup == "coordination.k8s.io",
-		info.IsResourceRequest && (info.APIGroup == "authentication.k8s.io" || info.APIGroup == "authorization.k8s.io"):
+	case isUrgent(x, r):
 		return a.urgent, "requests for Leases and reviews"
-	case method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions:
+	case r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions:
 		return a.reads, "reads"
 	}
 	return a.writes, "writes"
 }
 
+// isUrgent says that a request is for one Lease, or a review, and is there as a whole: one that comes slowly must not keep the others
+// waiting, and neither must a list.
+func isUrgent(x *exchange, r *http.Request) bool {
+	if info := x.request.Info; info.IsResourceRequest && isHeld(r) {
+		switch info.APIGroup {
+		case "coordination.k8s.io":
+			return slices.Contains([]string{"get", "create", "update", "patch"}, info.Verb)
+		case "authentication.k8s.io", "authorization.k8s.io":
+			return true
+		}
+	}
+	return false
+}
+
+// isHeld says that nothing of a request is still to come.
+func isHeld(r *http.Request) bool { return r.GetBody != nil || r.Body == nil || r.Body == http.NoBody }
+
 // await waits until a request may be sent, and has that given back when it has ended.
-func (a *allowances) await(ctx context.Context, x *exchange, method string) error {
-	of, what := a.of(x, method)
+func (a *allowances) await(ctx context.Context, x *exchange, r *http.Request) error {
+	of, what := a.of(x, r)
 	if !of.free.TryAcquire(1) {
 		began := time.Now()
 		defer x.waited(began)
@@ -77,9 +93,9 @@ func (a *allowances) await(ctx context.Context, x *exchange, method string) erro
 			if !errors.Is(context.Cause(waiting), errCrowded) {
 				return err
 			}
-			r := refuse(http.StatusTooManyRequests, "%d %s are under way, and none has ended within %s: nothing was sent; ask for less at a time, or try again", of.limit, what, a.wait)
-			r.after = 1
-			return r
+			refused := refuse(http.StatusTooManyRequests, "%d %s are under way, and none has ended within %s: nothing was sent; ask for less at a time, or try again", of.limit, what, a.wait)
+			refused.after = 1
+			return refused
 		}
 	}
 	x.crowded = of.underWay.Add(1) > of.few

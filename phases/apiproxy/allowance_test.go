@@ -9,6 +9,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capstan-capi/capstan/phases/rewrite"
 )
 
 const (
@@ -137,4 +139,45 @@ func TestProxy_does_not_take_waiting_for_its_turn_for_a_silence_of_the_server(t 
 		t.Errorf("%d %s, %v", response.code, body, err)
 	}
 	others.Wait()
+}
+
+// What comes slowly must not keep those waiting that would lose their lead, and neither must a list.
+func TestAllowances_count_as_urgent_what_is_one_Lease_or_a_review_and_is_there_as_a_whole(t *testing.T) {
+	held := func(r *http.Request) *http.Request {
+		setBody(r, []byte("{}"))
+		return r
+	}
+	for name, row := range map[string]struct {
+		method, path string
+		body         func(*http.Request) *http.Request
+		want         string
+	}{
+		"a Lease":                       {http.MethodGet, aLease, nil, "requests for Leases and reviews"},
+		"a Lease that is renewed":       {http.MethodPut, aLease, held, "requests for Leases and reviews"},
+		"a review":                      {http.MethodPost, aReview, held, "requests for Leases and reviews"},
+		"a Lease that comes slowly":     {http.MethodPut, aLease, nil, "writes"},
+		"a review that comes slowly":    {http.MethodPost, aRight, nil, "writes"},
+		"a list of Leases":              {http.MethodGet, "/apis/coordination.k8s.io/v1/leases", nil, "reads"},
+		"the deletion of many Leases":   {http.MethodDelete, "/apis/coordination.k8s.io/v1/namespaces/n/leases", nil, "writes"},
+		"another object that is let in": {http.MethodPost, machines, held, "writes"},
+	} {
+		var body io.Reader
+		if row.method == http.MethodPut || row.method == http.MethodPost {
+			body = struct{ io.Reader }{strings.NewReader("{}")}
+		}
+		r, err := http.NewRequestWithContext(t.Context(), row.method, "http://server"+row.path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row.body != nil {
+			r = row.body(r)
+		}
+		asked, err := rewrite.ParseRequest(r.Method, r.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, is := newAllowances().of(&exchange{request: asked}, r); is != row.want {
+			t.Errorf("%s is one of the %s", name, is)
+		}
+	}
 }

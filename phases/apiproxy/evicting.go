@@ -5,64 +5,134 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 )
 
-// evicting is a listener that has so many connections at most. For a new one the oldest is closed of those that ask nothing, or of all
-// if each asks: whoever keeps connections open must not keep others out.
+// roomWait is how long a new connection of capi-proxy waits for room, before an older one goes for it.
+const roomWait = 20 * time.Millisecond
+
+// evicting has a server hold so many connections at most. For a new one the oldest is closed of those that ask nothing, or of all if each
+// asks: whoever keeps connections open must not keep others out. What is done for one that was closed goes on until it is noticed, so
+// those count, too: where as many are on their way out, the new one is closed.
 type evicting struct {
-	net.Listener
 	limit int
 	mutex sync.Mutex
-	// conns are those that are open, by their age.
-	conns []*evicted
+	// conns are those that are open, by their age, and going those that were closed and that the server still knows.
+	conns []*waiting
+	going map[net.Conn]bool
+	// fewer is told to who waits for room.
+	fewer chan struct{}
 }
 
-// evicted is a connection that may be closed for another one.
-type evicted struct {
-	net.Conn
-	of     *evicting
-	asking bool
+// waiting is a connection that may be closed for another one.
+type waiting struct {
+	conn net.Conn
+	// idle is between an answer and the next request. One that is new asks: how much of a header has come is not told.
+	idle bool
 }
 
-// Accept is that of a net.Listener.
-func (e *evicting) Accept() (net.Conn, error) {
-	conn, err := e.Listener.Accept()
-	if err != nil {
-		return nil, err
+func newEvicting(limit int) *evicting {
+	return &evicting{limit: limit, going: map[net.Conn]bool{}, fewer: make(chan struct{}, 1)}
+}
+
+// note is for the server, which tells of each connection what becomes of it.
+func (e *evicting) note(conn net.Conn, state http.ConnState) {
+	if out := e.noted(conn, state); out != nil {
+		_ = out.Close() // nobody is told more than that it is closed
 	}
-	own := &evicted{Conn: conn, of: e}
-	if oldest := e.add(own); oldest != nil {
-		_ = oldest.Conn.Close() // nobody is told more than that it is closed
-	}
-	return own, nil
 }
 
-// add has a connection known, and returns the one that has to go for it.
-func (e *evicting) add(own *evicted) (oldest *evicted) {
+// noted returns the connection that has to go.
+func (e *evicting) noted(conn net.Conn, state http.ConnState) net.Conn {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
+	switch state {
+	case http.StateNew:
+		return e.add(conn)
+	case http.StateActive, http.StateIdle:
+		if at := e.at(conn); at >= 0 {
+			e.conns[at].idle = state == http.StateIdle
+		}
+	case http.StateHijacked, http.StateClosed:
+		e.drop(conn)
+	}
+	return nil
+}
+
+func (e *evicting) add(conn net.Conn) (out net.Conn) {
 	if len(e.conns) >= e.limit {
-		at := max(0, slices.IndexFunc(e.conns, func(conn *evicted) bool { return !conn.asking }))
-		oldest = e.conns[at]
+		if len(e.going) >= e.limit {
+			return conn
+		}
+		at := max(0, slices.IndexFunc(e.conns, func(w *waiting) bool { return w.idle }))
+		out = e.conns[at].conn
+		e.conns = slices.Delete(e.conns, at, at+1)
+		e.going[out] = true
+	}
+	e.conns = append(e.conns, &waiting{conn: conn})
+	return out
+}
+
+func (e *evicting) at(conn net.Conn) int {
+	return slices.IndexFunc(e.conns, func(w *waiting) bool { return w.conn == conn })
+}
+
+func (e *evicting) drop(conn net.Conn) {
+	if at := e.at(conn); at >= 0 {
 		e.conns = slices.Delete(e.conns, at, at+1)
 	}
-	e.conns = append(e.conns, own)
-	return oldest
+	delete(e.going, conn)
+	e.tell()
 }
 
-// Close has the connection be none of those that are open.
-func (c *evicted) Close() error {
-	c.of.mutex.Lock()
-	c.of.conns = slices.DeleteFunc(c.of.conns, func(conn *evicted) bool { return conn == c })
-	c.of.mutex.Unlock()
-	return c.Conn.Close()
-}
-
-// noteState is for the server: a connection asks from the first byte of a request until its answer was sent.
-func noteState(conn net.Conn, state http.ConnState) {
-	if own, is := conn.(*evicted); is {
-		own.of.mutex.Lock()
-		defer own.of.mutex.Unlock()
-		own.asking = state == http.StateActive
+// trust has a connection be closed for no other one from now on.
+func (e *evicting) trust(conn net.Conn) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if at := e.at(conn); at >= 0 {
+		e.conns = slices.Delete(e.conns, at, at+1)
+		e.tell()
 	}
+}
+
+func (e *evicting) tell() {
+	select {
+	case e.fewer <- struct{}{}:
+	default: // it was told already
+	}
+}
+
+func (e *evicting) isFull() bool {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	return len(e.conns) >= e.limit
+}
+
+// await waits for a while for room.
+func (e *evicting) await(while time.Duration) {
+	limit := time.NewTimer(while)
+	defer limit.Stop()
+	for e.isFull() {
+		select {
+		case <-e.fewer:
+		case <-limit.C:
+			return
+		}
+	}
+}
+
+// unhurried is a listener that takes no connection for a while where there is no room: clients that open many at once have each of them
+// known before one would have to go.
+type unhurried struct {
+	net.Listener
+	room *evicting
+}
+
+// Accept is that of a net.Listener. One goroutine calls it.
+func (u unhurried) Accept() (net.Conn, error) {
+	conn, err := u.Listener.Accept()
+	if err == nil {
+		u.room.await(roomWait)
+	}
+	return conn, err
 }

@@ -6,25 +6,14 @@ import (
 	"testing"
 )
 
-// accepted is a listener of connections that are there.
-type accepted struct {
-	net.Listener
-	conns chan net.Conn
-}
-
-func (a accepted) Accept() (net.Conn, error) { return <-a.conns, nil }
-
 func TestEvicting_closes_the_oldest_that_asks_nothing(t *testing.T) {
-	listener := &evicting{Listener: accepted{conns: make(chan net.Conn, 1)}, limit: 3}
+	listener := newEvicting(3)
 	closed := make(chan int, 10)
 	number := 0
 	accept := func() net.Conn {
 		number++
-		listener.Listener.(accepted).conns <- numbered{number: number, closed: closed}
-		conn, err := listener.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := numbered{number: number, closed: closed}
+		listener.note(conn, http.StateNew)
 		return conn
 	}
 	expect := func(want ...int) {
@@ -45,23 +34,29 @@ func TestEvicting_closes_the_oldest_that_asks_nothing(t *testing.T) {
 	}
 	first, second, third := accept(), accept(), accept()
 	expect()
-	noteState(first, http.StateActive)
-	fourth := accept()
+	listener.note(second, http.StateActive)
+	listener.note(second, http.StateIdle)
+	accept()
 	expect(2)
-	noteState(first, http.StateIdle)
-	fifth := accept()
+	// One whose header has not come yet asks as others do.
+	accept()
 	expect(1)
 	// What the server closes makes room.
-	_ = second.Close()
-	_ = third.Close()
-	expect(2, 3)
+	listener.note(third, http.StateClosed)
 	sixth := accept()
 	expect()
-	for _, conn := range []net.Conn{fourth, fifth, sixth} {
-		noteState(conn, http.StateActive)
-	}
+	// What shows the token stays, whatever comes, and makes room.
+	listener.trust(sixth)
+	accept()
+	expect()
 	accept()
 	expect(4)
+	// The server has not ended what was done for three that were closed: nothing more is begun for who comes now.
+	accept()
+	expect(9)
+	listener.note(first, http.StateClosed)
+	accept()
+	expect(5)
 }
 
 // numbered is a connection that tells of its end.

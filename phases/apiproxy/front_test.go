@@ -43,7 +43,7 @@ func frontOf(t *testing.T, config *rest.Config) (*Proxy, *httptest.Server) {
 
 // asServed has a server of a test serve the API as the process does.
 func asServed(server *httptest.Server, proxy *Proxy) {
-	server.Listener = gatheringListener{server.Listener}
+	server.Listener = gatheringListener{unhurried{server.Listener, proxy.strangers}}
 	server.Config = (&Server{proxy: proxy}).apiServer()
 }
 

@@ -17,6 +17,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
+// goneAfter is how long a client of capi-proxy without the token may take for the rest of what it says.
+const goneAfter = time.Second
+
 // firstByte is how long the server of capi-proxy may take to begin an answer, watches and streams apart.
 const firstByte = 70 * time.Second
 
@@ -44,6 +47,8 @@ type Proxy struct {
 	asked atomic.Int64
 	// streams are watches, and what is of another protocol: the server of HTTP knows nothing of them any more.
 	streams sync.WaitGroup
+	// strangers are the connections that have not shown the token.
+	strangers *evicting
 }
 
 // New makes a proxy to the server that the configuration names, with its identity. Metrics are registered with registry.
@@ -58,7 +63,7 @@ func New(config *rest.Config, registry prometheus.Registerer, log logr.Logger) (
 	}
 	p := &Proxy{
 		upstream: upstream, metrics: metrics, room: newBudget(heldLimit), allowances: newAllowances(), log: log, silence: firstByte, doubt: doubtAfter, patience: pieceTimeout,
-		beginnings: pool{size: smallBody},
+		beginnings: pool{size: smallBody}, strangers: newEvicting(strangersLimit),
 	}
 	p.forward = &httputil.ReverseProxy{
 		Rewrite:        p.address,
@@ -78,9 +83,15 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	request, refused := p.admit(r)
 	if refused != nil {
 		p.metrics.refused(refused.code)
+		if refused.code == http.StatusUnauthorized {
+			turnAway(w)
+		}
 		refused.write(w)
 		p.asked.Add(1)
 		return
+	}
+	if conn := gatheringOf(r.Context()); conn != nil {
+		p.strangers.trust(conn)
 	}
 	x := &exchange{request: request, began: began, body: lease{of: p.room}}
 	if request.OtherPrefix {
@@ -117,6 +128,12 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// turnAway has a connection end with the answer to somebody without the token, and the library not wait for the rest of the body first.
+func turnAway(w http.ResponseWriter) {
+	w.Header().Set("Connection", "close")
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(goneAfter)) // a test's connection has none
+}
+
 // address has a request sent to what it was understood as.
 func (p *Proxy) address(r *httputil.ProxyRequest) {
 	p.upstream.address(r.Out.URL, exchangeOf(r.In).request.URL)
@@ -131,7 +148,7 @@ func (p *Proxy) address(r *httputil.ProxyRequest) {
 func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 	x := exchangeOf(r)
 	if !x.streams() {
-		if err := p.allowances.await(r.Context(), x, r.Method); err != nil {
+		if err := p.allowances.await(r.Context(), x, r); err != nil {
 			return nil, err
 		}
 		x.asks()

@@ -28,10 +28,16 @@ const (
 )
 
 const (
-	// headerLimit bounds the headers of a request, in bytes.
-	headerLimit = 64 << 10
+	// headerLimit bounds the headers of a request, in bytes: what is kept of one that has nothing but names takes some forty times as much.
+	headerLimit = 32 << 10
+	// strangersLimit bounds the connections that have not shown the token yet.
+	strangersLimit = 32
 	// healthLimit bounds the connections for health and metrics, which are open to the cluster: a few probes and scrapes.
 	healthLimit = 32
+	// healthHeaderLimit bounds the headers of a request there, in bytes.
+	healthHeaderLimit = 4 << 10
+	// scrapesLimit is how many requests for metrics are answered at once.
+	scrapesLimit = 4
 )
 
 // Server is the process: the proxy on one address, health and metrics on another.
@@ -55,7 +61,7 @@ func Listen(ctx context.Context, p *Proxy, metrics prometheus.Gatherer, address,
 	if err != nil {
 		return nil, fmt.Errorf("listening for the API: %w", err)
 	}
-	s.api = gatheringListener{api}
+	s.api = gatheringListener{unhurried{api, p.strangers}}
 	if health == "" {
 		return s, nil
 	}
@@ -63,7 +69,7 @@ func Listen(ctx context.Context, p *Proxy, metrics prometheus.Gatherer, address,
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("listening for health and metrics: %w", err), s.api.Close())
 	}
-	s.health = &evicting{Listener: open, limit: healthLimit}
+	s.health = open
 	return s, nil
 }
 
@@ -103,15 +109,15 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) apiServer() *http.Server {
 	return &http.Server{
 		Handler: s.proxy, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: headerLimit, ErrorLog: libraryLog(s.proxy.log),
-		ConnContext: withGathering,
+		ConnContext: withGathering, ConnState: s.proxy.strangers.note,
 	}
 }
 
 // healthServer keeps no connection of who says or reads nothing.
 func (s *Server) healthServer() *http.Server {
 	return &http.Server{
-		Handler: s.state(), ReadTimeout: healthTimeout, WriteTimeout: healthTimeout, IdleTimeout: healthTimeout, MaxHeaderBytes: headerLimit,
-		ErrorLog: libraryLog(s.proxy.log), ConnState: noteState,
+		Handler: s.state(), ReadTimeout: healthTimeout, WriteTimeout: healthTimeout, IdleTimeout: healthTimeout, MaxHeaderBytes: healthHeaderLimit,
+		ErrorLog: libraryLog(s.proxy.log), ConnState: newEvicting(healthLimit).note,
 	}
 }
 
@@ -157,7 +163,7 @@ func (s *Server) state() http.Handler {
 			fmt.Fprintln(w, "ok")
 		}
 	})
-	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{MaxRequestsInFlight: scrapesLimit, DisableCompression: true}))
 	return mux
 }
 

@@ -43,7 +43,7 @@ func (u *upstream) through(x *exchange, r *http.Request) http.RoundTripper {
 	switch {
 	case x.streams():
 		return u.streams
-	case x.crowded && (r.GetBody != nil || r.Body == nil || r.Body == http.NoBody):
+	case x.crowded && isHeld(r):
 		return u.crowds
 	}
 	return u.documents
