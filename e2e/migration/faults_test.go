@@ -73,6 +73,7 @@ var _ = Describe("A move that cannot go on leaves all as it was before, no copy 
 		m.mark(ctx, "shop", `{"`+failedMark+`":null}`)
 		eventually(ctx, "the move to be undone", m.undoneFrom("shop", from, "Observing"))
 		m.mends("shop", h)
+		m.haveReady(ctx, h, hostedworld.Standard, 2)
 		expectUntouched(m.take(ctx, h), before, map[string]string{legacyMark: "legacy", failedMark: "health-check-timeout"})
 	}, SpecTimeout(12*time.Minute))
 
