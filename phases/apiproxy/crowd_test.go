@@ -106,7 +106,7 @@ func dropping(t *testing.T, to string) (address string, drop func()) {
 
 // Every write that is under way beside others would wait for a server that has gone without a word.
 func TestUpstream_gives_up_the_connection_of_crowds_whose_server_says_nothing(t *testing.T) {
-	behind := httptest.NewUnstartedServer(http.HandlerFunc(answers("application/json", "{}")))
+	behind := httptest.NewUnstartedServer(answers("application/json", "{}"))
 	behind.EnableHTTP2 = true
 	behind.StartTLS()
 	t.Cleanup(behind.Close)
