@@ -86,3 +86,19 @@ func TestOnly_names_specs_exactly(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// ginkgo runs what any focus names: what is run again alone would be the whole suite.
+func TestCommand_has_one_focus(t *testing.T) {
+	s := suite{name: "s", ginkgo: true, focus: "all"}
+	r := &runner{logs: t.TempDir()}
+	for want, more := range map[string][]string{"--ginkgo.focus=all": nil, "--ginkgo.focus=^A$": s.only([]string{"A"})} {
+		command, _, err := r.command(t.Context(), s, &place{}, "", more)
+		if err != nil {
+			t.Fatal(err)
+		}
+		focused := slices.DeleteFunc(command, func(argument string) bool { return !strings.HasPrefix(argument, "--ginkgo.focus") })
+		if !slices.Equal(focused, []string{want}) {
+			t.Errorf("the suite is told %v", focused)
+		}
+	}
+}

@@ -102,7 +102,7 @@ func (r *runner) once(ctx context.Context, s suite, name string, more []string, 
 	return found, counted.count(ctx, p.proxy.Health)
 }
 
-// command is how a suite is run in a place, and where its report will be.
+// command is how a suite is run in a place, and where its report will be. What is run of it is said by more, or by the suite.
 func (r *runner) command(ctx context.Context, s suite, p *place, logs string, more []string) (command []string, report string, err error) {
 	folder, err := r.folder(ctx, s, p)
 	if err != nil {
@@ -121,6 +121,9 @@ func (r *runner) command(ctx context.Context, s suite, p *place, logs string, mo
 	}
 	for _, argument := range s.arguments {
 		command = append(command, put.Replace(argument))
+	}
+	if len(more) == 0 && s.focus != "" {
+		more = []string{"--ginkgo.focus=" + s.focus} // with another one, ginkgo would run the specs of both
 	}
 	return append(command, more...), report, nil
 }
