@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// roomWait is how long a new connection of capi-proxy waits for room, before an older one goes for it.
-const roomWait = 20 * time.Millisecond
+// roomWait is how long a connection of capi-proxy has to show the token before it may go for a new one.
+const roomWait = 100 * time.Millisecond
 
 // evicting has a server hold so many connections at most. For a new one the oldest is closed of those that ask nothing, or of all if each
 // asks: whoever keeps connections open must not keep others out. What is done for one that was closed goes on until it is noticed, so
@@ -29,6 +29,8 @@ type waiting struct {
 	conn net.Conn
 	// idle is between an answer and the next request. One that is new asks: how much of a header has come is not told.
 	idle bool
+	// since is when it came.
+	since time.Time
 }
 
 func newEvicting(limit int) *evicting {
@@ -64,13 +66,18 @@ func (e *evicting) add(conn net.Conn) (out net.Conn) {
 		if len(e.going) >= e.limit {
 			return conn
 		}
-		at := max(0, slices.IndexFunc(e.conns, func(w *waiting) bool { return w.idle }))
+		at := e.first()
 		out = e.conns[at].conn
 		e.conns = slices.Delete(e.conns, at, at+1)
 		e.going[out] = true
 	}
-	e.conns = append(e.conns, &waiting{conn: conn})
+	e.conns = append(e.conns, &waiting{conn: conn, since: time.Now()})
 	return out
+}
+
+// first is the place of the one that goes first.
+func (e *evicting) first() int {
+	return max(0, slices.IndexFunc(e.conns, func(w *waiting) bool { return w.idle }))
 }
 
 func (e *evicting) at(conn net.Conn) int {
@@ -102,27 +109,34 @@ func (e *evicting) tell() {
 	}
 }
 
-func (e *evicting) isFull() bool {
+// early is how long the connection that is to go for a new one must be left alone still.
+func (e *evicting) early() time.Duration {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	return len(e.conns) >= e.limit
+	if len(e.conns) < e.limit {
+		return 0
+	}
+	return roomWait - time.Since(e.conns[e.first()].since)
 }
 
-// await waits for a while for room.
-func (e *evicting) await(while time.Duration) {
-	limit := time.NewTimer(while)
-	defer limit.Stop()
-	for e.isFull() {
+// await waits for room, or until the connection that is to go has had its time.
+func (e *evicting) await() {
+	for {
+		wait := e.early()
+		if wait <= 0 {
+			return
+		}
+		limit := time.NewTimer(wait)
 		select {
 		case <-e.fewer:
 		case <-limit.C:
-			return
 		}
+		limit.Stop()
 	}
 }
 
-// unhurried is a listener that takes no connection for a while where there is no room: clients that open many at once have each of them
-// known before one would have to go.
+// unhurried is a listener that takes no connection while one would have to go for it that has just come: clients that open many at once
+// have each of them known before. Who opens many and says nothing holds others up for as long as that takes, a few seconds at most.
 type unhurried struct {
 	net.Listener
 	room *evicting
@@ -132,7 +146,7 @@ type unhurried struct {
 func (u unhurried) Accept() (net.Conn, error) {
 	conn, err := u.Listener.Accept()
 	if err == nil {
-		u.room.await(roomWait)
+		u.room.await()
 	}
 	return conn, err
 }

@@ -81,17 +81,18 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	p.asked.Add(1)
 	request, refused := p.admit(r)
+	if refused == nil || refused.code != http.StatusUnauthorized { // who has the token is known, whatever is asked
+		if conn := gatheringOf(r.Context()); conn != nil {
+			p.strangers.trust(conn)
+		}
+	} else {
+		turnAway(w)
+	}
 	if refused != nil {
 		p.metrics.refused(refused.code)
-		if refused.code == http.StatusUnauthorized {
-			turnAway(w)
-		}
 		refused.write(w)
 		p.asked.Add(1)
 		return
-	}
-	if conn := gatheringOf(r.Context()); conn != nil {
-		p.strangers.trust(conn)
 	}
 	x := &exchange{request: request, began: began, body: lease{of: p.room}}
 	if request.OtherPrefix {
@@ -164,6 +165,9 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 			p.upstream.distrust()
 		}
 		return nil, err
+	}
+	if x.crowded && response.ProtoMajor < 2 {
+		p.upstream.noCrowds.Store(true)
 	}
 	// Trailers are not translated. They come into the response that was given, at the end of its body.
 	own := *response

@@ -29,9 +29,9 @@ const (
 
 const (
 	// headerLimit bounds the headers of a request, in bytes: what is kept of one that has nothing but names takes some forty times as much.
-	headerLimit = 32 << 10
+	headerLimit = 16 << 10
 	// strangersLimit bounds the connections that have not shown the token yet.
-	strangersLimit = 32
+	strangersLimit = 64
 	// healthLimit bounds the connections for health and metrics, which are open to the cluster: a few probes and scrapes.
 	healthLimit = 32
 	// healthHeaderLimit bounds the headers of a request there, in bytes.

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -44,30 +46,33 @@ func (s *Server) dial(t *testing.T, says string) net.Conn {
 	return conn
 }
 
+// answered reads an answer.
+func answered(t *testing.T, conn net.Conn, read *bufio.Reader, want int) {
+	t.Helper()
+	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	answer, err := http.ReadResponse(read, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if _, err := io.Copy(io.Discard, answer.Body); err != nil || answer.StatusCode != want {
+		t.Fatalf("%s, not %d; %v", answer.Status, want, err)
+	}
+}
+
 // Any container of the pod reaches the port, and has no token: it must not take the memory of the proxy, or keep the component out.
 func TestServer_holds_few_connections_without_the_token_and_closes_none_with_it(t *testing.T) {
 	server, token := guarded(t)
 	asks := fmt.Sprintf("GET %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", machines, token)
-	answered := func(conn net.Conn, read *bufio.Reader) {
-		t.Helper()
-		_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
-		answer, err := http.ReadResponse(read, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.Copy(io.Discard, answer.Body); err != nil || answer.Body.Close() != nil || answer.StatusCode != http.StatusOK {
-			t.Fatal(answer.Status, err)
-		}
-	}
 	known := server.dial(t, asks)
 	read := bufio.NewReader(known)
-	answered(known, read)
+	answered(t, known, read, http.StatusOK)
 	var silent []net.Conn
 	for range 2 * strangersLimit {
 		silent = append(silent, server.dial(t, "GET "))
 	}
 	fresh := server.dial(t, asks)
-	answered(fresh, bufio.NewReader(fresh))
+	answered(t, fresh, bufio.NewReader(fresh), http.StatusOK)
 	for i, conn := range silent[:strangersLimit-1] {
 		_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 		if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
@@ -77,7 +82,7 @@ func TestServer_holds_few_connections_without_the_token_and_closes_none_with_it(
 	if _, err := io.WriteString(known, asks); err != nil {
 		t.Fatal(err)
 	}
-	answered(known, read)
+	answered(t, known, read, http.StatusOK)
 }
 
 // The library reads the body of who is turned away first, for as long as that takes.
@@ -92,4 +97,76 @@ func TestServer_waits_for_no_body_of_who_has_no_token(t *testing.T) {
 	if len(text) == 0 {
 		t.Error("it is closed without a word")
 	}
+}
+
+// Who opens hundreds of connections and says nothing must not keep a client waiting that has the token.
+func TestServer_answers_a_new_client_soon_behind_many_strangers(t *testing.T) {
+	server, token := guarded(t)
+	for range 5 * strangersLimit {
+		server.dial(t, "GET ")
+	}
+	began := time.Now()
+	fresh := server.dial(t, fmt.Sprintf("GET %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", machines, token))
+	answered(t, fresh, bufio.NewReader(fresh), http.StatusOK)
+	// Were all for whom there is no room waited for one after the other, it would take 25 s.
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it is answered after %s", took)
+	}
+}
+
+// A client in the same process has no token to show.
+func TestProxy_Within_serves_more_at_once_than_there_may_be_strangers(t *testing.T) {
+	const count = strangersLimit + 16
+	var asked atomic.Int32
+	all := make(chan struct{})
+	proxy, _ := front(t, func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == count {
+			close(all)
+		}
+		select {
+		case <-all:
+		case <-r.Context().Done(): // a client that was cut off
+		case <-t.Context().Done():
+		}
+		answers("application/json", "{}")(w, r)
+	})
+	proxy.allowances.reads = newAllowance(count, count)
+	client := &http.Client{Transport: proxy.Within()}
+	var group sync.WaitGroup
+	for range count {
+		group.Go(func() {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, WithinHost+machines, http.NoBody)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			answer, err := client.Do(request)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = answer.Body.Close()
+		})
+	}
+	group.Wait()
+}
+
+// A connection whose first request is refused for what it asks is a client's all the same.
+func TestServer_knows_who_has_the_token_whatever_is_asked(t *testing.T) {
+	server, token := guarded(t)
+	asks := func(path string) string {
+		return fmt.Sprintf("GET %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", path, token)
+	}
+	known := server.dial(t, asks(machines+"?limit=%zz"))
+	read := bufio.NewReader(known)
+	answered(t, known, read, http.StatusBadRequest)
+	for range 2 * strangersLimit {
+		server.dial(t, "GET ")
+	}
+	fresh := server.dial(t, asks(machines))
+	answered(t, fresh, bufio.NewReader(fresh), http.StatusOK) // all that came before it are known to the server
+	if _, err := io.WriteString(known, asks(machines)); err != nil {
+		t.Fatal(err)
+	}
+	answered(t, known, read, http.StatusOK)
 }

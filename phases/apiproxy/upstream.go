@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -35,6 +36,8 @@ type upstream struct {
 	// streams and crowds speak HTTP/2 where the server does, documents and upgrades HTTP/1.1, each with connections of its own.
 	documents, streams, crowds http.RoundTripper
 	upgrades                   proxy.UpgradeRequestRoundTripper
+	// noCrowds says that the server does not speak HTTP/2: then nothing is gained by the transport for crowds.
+	noCrowds atomic.Bool
 }
 
 // through is the transport for a request. A body that comes as the client sends it has a connection for itself: its answer may come
@@ -43,7 +46,7 @@ func (u *upstream) through(x *exchange, r *http.Request) http.RoundTripper {
 	switch {
 	case x.streams():
 		return u.streams
-	case x.crowded && isHeld(r):
+	case x.crowded && isHeld(r) && !u.noCrowds.Load():
 		return u.crowds
 	}
 	return u.documents
@@ -93,14 +96,13 @@ func streamTransport(config *rest.Config) (http.RoundTripper, error) {
 }
 
 // crowdPing is for how long the server may say nothing on the connection of crowds until it is asked for a sign of life, and how long
-// it may take for that: all that is under way on it would wait for a server that is gone.
-const crowdPing = 5 * time.Second
+// it may take for that: together as long as the probes of a document's connection.
+const crowdPing = 15 * time.Second
 
 // crowdTransport makes a transport for documents of which many are under way, all on one connection of HTTP/2.
 func crowdTransport(config *rest.Config, ping time.Duration) (http.RoundTripper, error) {
 	return transportFor(config, dialTogether, func(own *http.Transport) {
 		own.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: streamBuffer, MaxReadFrameSize: streamBuffer, SendPingTimeout: ping, PingTimeout: ping}
-		own.MaxIdleConnsPerHost, own.IdleConnTimeout = documentConns, documentIdle // where the server knows no HTTP/2
 	})
 }
 

@@ -18,6 +18,7 @@ const withinIdle = 30 * time.Second
 // the identity that the proxy has.
 func (p *Proxy) Within() http.RoundTripper {
 	server := (&Server{proxy: p}).apiServer()
+	server.ConnState = nil // nobody is a stranger here
 	return &http.Transport{
 		IdleConnTimeout: withinIdle, DisableCompression: true,
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
