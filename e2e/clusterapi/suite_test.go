@@ -41,7 +41,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	ctrllog.SetLogger(klog.NewKlogr())
 	Expect(harness.Built(bin)).To(Succeed())
 	var err error
-	env, err = harness.Start(ctx, harness.Options{Bin: bin, ServiceCA: true})
+	env, err = harness.Start(ctx, harness.Options{Bin: bin, ServiceCA: true, NoMutations: true})
 	Expect(err).NotTo(HaveOccurred())
 }, NodeTimeout(2*time.Minute))
 
