@@ -98,7 +98,7 @@ func (a *allowances) await(ctx context.Context, x *exchange, r *http.Request) er
 			return refused
 		}
 	}
-	x.crowded = of.underWay.Add(1) > of.few
+	x.crowded = of.underWay.Add(1) > of.few && isHeld(r)
 	x.allowed = func() {
 		of.underWay.Add(-1)
 		of.free.Release(1)

@@ -63,6 +63,39 @@ func TestProxy_has_writes_share_a_connection_that_are_under_way_together(t *test
 	}
 }
 
+// A body that is still coming may be answered before its end, which HTTP/1.1 alone gives to the client here; and that says nothing of what
+// the server speaks.
+func TestProxy_has_a_large_body_come_by_a_connection_of_its_own_beside_others(t *testing.T) {
+	var mutex sync.Mutex
+	protocols := map[string]int{}
+	first, let := make(chan struct{}), make(chan struct{})
+	shown := secure(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "" {
+			close(first)
+			<-let
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		mutex.Lock()
+		protocols[r.Method+" "+r.Proto]++
+		mutex.Unlock()
+		answers("application/json", "{}")(w, r)
+	})
+	var group sync.WaitGroup
+	group.Go(func() { _, _, _ = sent{http.MethodDelete, machines + "/m?dryRun=All", "", nil}.to(t, shown.front) })
+	<-first
+	large := `{"text":"` + strings.Repeat("x", 2*smallBody) + `"}`
+	for _, one := range []sent{{http.MethodPost, machines, large, asJSON()}, {http.MethodPut, machines + "/m", "{}", asJSON()}} {
+		if response, _, err := one.to(t, shown.front); err != nil || response.code != http.StatusOK {
+			t.Error(response, err)
+		}
+	}
+	close(let)
+	group.Wait()
+	if protocols["POST HTTP/1.1"] != 1 || protocols["PUT HTTP/2.0"] != 1 {
+		t.Errorf("they came by %v", protocols)
+	}
+}
+
 // dropping is a way to a server that drops everything once it is told to, as a network does.
 func dropping(t *testing.T, to string) (address string, drop func()) {
 	t.Helper()

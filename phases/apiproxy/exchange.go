@@ -34,7 +34,7 @@ type exchange struct {
 	body lease
 	// allowed gives back that the server may be asked; nil if that is not bounded.
 	allowed func()
-	// crowded says that many of its kind are under way.
+	// crowded says that many of its kind are under way, and that nothing of it is still to come.
 	crowded bool
 
 	began time.Time

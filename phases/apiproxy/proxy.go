@@ -159,7 +159,7 @@ func (p *Proxy) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	x.sent = time.Now()
-	response, err := p.upstream.through(x, sent).RoundTrip(sent)
+	response, err := p.upstream.through(x).RoundTrip(sent)
 	if err != nil {
 		if !x.streams() && (errors.Is(context.Cause(r.Context()), errSilent) || r.Context().Err() != nil && time.Since(x.sent) >= p.doubt) {
 			p.upstream.distrust()

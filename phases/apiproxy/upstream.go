@@ -42,11 +42,11 @@ type upstream struct {
 
 // through is the transport for a request. A body that comes as the client sends it has a connection for itself: its answer may come
 // before its end.
-func (u *upstream) through(x *exchange, r *http.Request) http.RoundTripper {
+func (u *upstream) through(x *exchange) http.RoundTripper {
 	switch {
 	case x.streams():
 		return u.streams
-	case x.crowded && isHeld(r) && !u.noCrowds.Load():
+	case x.crowded && !u.noCrowds.Load():
 		return u.crowds
 	}
 	return u.documents
