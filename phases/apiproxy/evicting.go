@@ -85,21 +85,22 @@ func (e *evicting) at(conn net.Conn) int {
 }
 
 func (e *evicting) drop(conn net.Conn) {
+	e.remove(conn)
+	delete(e.going, conn)
+}
+
+func (e *evicting) remove(conn net.Conn) {
 	if at := e.at(conn); at >= 0 {
 		e.conns = slices.Delete(e.conns, at, at+1)
+		e.tell()
 	}
-	delete(e.going, conn)
-	e.tell()
 }
 
 // trust has a connection be closed for no other one from now on.
 func (e *evicting) trust(conn net.Conn) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
-	if at := e.at(conn); at >= 0 {
-		e.conns = slices.Delete(e.conns, at, at+1)
-		e.tell()
-	}
+	e.remove(conn)
 }
 
 func (e *evicting) tell() {
@@ -109,8 +110,8 @@ func (e *evicting) tell() {
 	}
 }
 
-// early is how long the connection that is to go for a new one must be left alone still.
-func (e *evicting) early() time.Duration {
+// stays is how long the connection that is to go for a new one must be left alone still.
+func (e *evicting) stays() time.Duration {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	if len(e.conns) < e.limit {
@@ -122,7 +123,7 @@ func (e *evicting) early() time.Duration {
 // await waits for room, or until the connection that is to go has had its time.
 func (e *evicting) await() {
 	for {
-		wait := e.early()
+		wait := e.stays()
 		if wait <= 0 {
 			return
 		}

@@ -125,20 +125,9 @@ func TestServer_bounds_the_connections_for_health(t *testing.T) {
 	go func() { _ = health.Serve(server.health) }()
 	t.Cleanup(func() { _ = health.Close() })
 	var silent []net.Conn
-	connect := func(says string) {
-		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.HealthAddress())
-		if err == nil {
-			_, err = io.WriteString(conn, says)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = conn.Close() })
-		silent = append(silent, conn)
-	}
 	for _, says := range []string{"", "GET /healthz HTTP/1.1\r\n"} {
 		for range 2 * healthLimit {
-			connect(says)
+			silent = append(silent, dialed(t, server.HealthAddress(), says))
 		}
 		began := time.Now()
 		if code, body := get(t, "http://"+server.HealthAddress()+"/healthz"); code != http.StatusOK || time.Since(began) > healthTimeout/2 {

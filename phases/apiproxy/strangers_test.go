@@ -32,10 +32,10 @@ func guarded(t *testing.T) (server *Server, token string) {
 	return server, server.proxy.token
 }
 
-// dial connects and says something.
-func (s *Server) dial(t *testing.T, says string) net.Conn {
+// dialed is a connection on which something was said.
+func dialed(t *testing.T, address, says string) net.Conn {
 	t.Helper()
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", s.Address())
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 	if err == nil {
 		_, err = io.WriteString(conn, says)
 	}
@@ -64,14 +64,14 @@ func answered(t *testing.T, conn net.Conn, read *bufio.Reader, want int) {
 func TestServer_holds_few_connections_without_the_token_and_closes_none_with_it(t *testing.T) {
 	server, token := guarded(t)
 	asks := fmt.Sprintf("GET %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", machines, token)
-	known := server.dial(t, asks)
+	known := dialed(t, server.Address(), asks)
 	read := bufio.NewReader(known)
 	answered(t, known, read, http.StatusOK)
 	var silent []net.Conn
 	for range 2 * strangersLimit {
-		silent = append(silent, server.dial(t, "GET "))
+		silent = append(silent, dialed(t, server.Address(), "GET "))
 	}
-	fresh := server.dial(t, asks)
+	fresh := dialed(t, server.Address(), asks)
 	answered(t, fresh, bufio.NewReader(fresh), http.StatusOK)
 	for i, conn := range silent[:strangersLimit-1] {
 		_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
@@ -88,7 +88,7 @@ func TestServer_holds_few_connections_without_the_token_and_closes_none_with_it(
 // The library reads the body of who is turned away first, for as long as that takes.
 func TestServer_waits_for_no_body_of_who_has_no_token(t *testing.T) {
 	server, _ := guarded(t)
-	conn := server.dial(t, "POST "+machines+" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
+	conn := dialed(t, server.Address(), "POST "+machines+" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
 	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
 	text, err := io.ReadAll(conn)
 	if err != nil {
@@ -103,10 +103,10 @@ func TestServer_waits_for_no_body_of_who_has_no_token(t *testing.T) {
 func TestServer_answers_a_new_client_soon_behind_many_strangers(t *testing.T) {
 	server, token := guarded(t)
 	for range 5 * strangersLimit {
-		server.dial(t, "GET ")
+		dialed(t, server.Address(), "GET ")
 	}
 	began := time.Now()
-	fresh := server.dial(t, fmt.Sprintf("GET %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", machines, token))
+	fresh := dialed(t, server.Address(), fmt.Sprintf("GET %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", machines, token))
 	answered(t, fresh, bufio.NewReader(fresh), http.StatusOK)
 	// Were all for whom there is no room waited for one after the other, it would take 25 s.
 	if took := time.Since(began); took > 10*time.Second {
@@ -157,13 +157,13 @@ func TestServer_knows_who_has_the_token_whatever_is_asked(t *testing.T) {
 	asks := func(path string) string {
 		return fmt.Sprintf("GET %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", path, token)
 	}
-	known := server.dial(t, asks(machines+"?limit=%zz"))
+	known := dialed(t, server.Address(), asks(machines+"?limit=%zz"))
 	read := bufio.NewReader(known)
 	answered(t, known, read, http.StatusBadRequest)
 	for range 2 * strangersLimit {
-		server.dial(t, "GET ")
+		dialed(t, server.Address(), "GET ")
 	}
-	fresh := server.dial(t, asks(machines))
+	fresh := dialed(t, server.Address(), asks(machines))
 	answered(t, fresh, bufio.NewReader(fresh), http.StatusOK) // all that came before it are known to the server
 	if _, err := io.WriteString(known, asks(machines)); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,8 @@ type journal struct {
 	Hash   string         `json:"hash,omitempty"`
 	// Owned are the kinds of other groups of which the copies own objects, noted before the first of them does.
 	Owned []string `json:"owned,omitempty"`
-	// Replicas are those that the components had when the move began, or in Draining before they were stopped, by their names, and Templates the hashes of their pod templates.
+	// Replicas are those that the components had when the move began, or in Draining before they were stopped, by their names, and
+	// Templates the hashes of their pod templates.
 	Replicas  map[string]int64  `json:"replicas,omitempty"`
 	Templates map[string]string `json:"templates,omitempty"`
 }
