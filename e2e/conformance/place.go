@@ -56,65 +56,56 @@ func newPlace(ctx context.Context, bin string, s suite, proxied bool, logs strin
 		return nil, err
 	}
 	server := p.proxy.URL
-	switch {
-	case s.webhooks:
-		server, err = p.redirected(ctx, bin, logs)
-	case s.bare:
-		server, err = p.fronted(ctx)
-	}
-	if err != nil {
-		return nil, err
+	if s.webhooks || s.bare {
+		if server, err = p.fronted(ctx, bin, s.webhooks, logs); err != nil {
+			return nil, err
+		}
 	}
 	p.kubeconfig = filepath.Join(p.plane.Dir(), "conformance.kubeconfig")
 	return p, writeKubeconfig(p.kubeconfig, server)
 }
 
-// redirected starts the shim, and what has the API server ask it. It returns the address for the suite.
-func (p *place) redirected(ctx context.Context, bin, logs string) (string, error) {
-	routes := filepath.Join(p.plane.Dir(), "routes.yaml")
-	if err := os.WriteFile(routes, []byte("routes: []\n"), 0o600); err != nil {
-		return "", fmt.Errorf("writing the routes of the shim: %w", err)
-	}
-	certificates, err := p.certify()
-	if err != nil {
-		return "", err
-	}
-	port, err := freePort(ctx)
-	if err != nil {
-		return "", err
-	}
-	health, err := freePort(ctx)
-	if err != nil {
-		return "", err
-	}
-	_, err = p.plane.Spawn("capi-shim", logs+"shim.log", filepath.Join(bin, "capi-shim"), "--kubeconfig="+p.plane.Kubeconfig(), "--routes="+routes, "--cert-dir="+certificates,
-		"--address=127.0.0.1:"+port, "--health-address=127.0.0.1:"+health, "--metrics-address=0")
-	if err != nil {
-		return "", err
-	}
-	if err := harness.Eventually(ctx, "capi-shim to be ready", func(ctx context.Context) error {
-		return harness.Ready(ctx, "capi-shim", "http://127.0.0.1:"+health)
-	}); err != nil {
-		return "", err
-	}
+// fronted is an address at which nobody has to find the token, and where the API server is had ask the shim if the suite serves webhooks.
+func (p *place) fronted(ctx context.Context, bin string, webhooks bool, logs string) (string, error) {
 	front, err := newFront(p.proxy.URL)
-	if err != nil {
-		return "", err
+	if err == nil && webhooks {
+		front, err = p.redirected(ctx, front, bin, logs)
 	}
-	handler, err := newRedirect(front, "https://127.0.0.1:"+port, p.plane.Config().CAData, routes)
-	if err != nil {
-		return "", err
-	}
-	return p.before(ctx, handler)
-}
-
-// fronted is an address at which nobody has to find the token. It returns the address for the suite.
-func (p *place) fronted(ctx context.Context) (string, error) {
-	front, err := newFront(p.proxy.URL)
 	if err != nil {
 		return "", err
 	}
 	return p.before(ctx, front)
+}
+
+// redirected starts the shim, and is what has the API server ask it, before something else.
+func (p *place) redirected(ctx context.Context, next http.Handler, bin, logs string) (http.Handler, error) {
+	routes := filepath.Join(p.plane.Dir(), "routes.yaml")
+	if err := os.WriteFile(routes, []byte("routes: []\n"), 0o600); err != nil {
+		return nil, fmt.Errorf("writing the routes of the shim: %w", err)
+	}
+	certificates, err := p.certify()
+	if err != nil {
+		return nil, err
+	}
+	port, err := freePort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	health, err := freePort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, err = p.plane.Spawn("capi-shim", logs+"shim.log", filepath.Join(bin, "capi-shim"), "--kubeconfig="+p.plane.Kubeconfig(), "--routes="+routes, "--cert-dir="+certificates,
+		"--address=127.0.0.1:"+port, "--health-address=127.0.0.1:"+health, "--metrics-address=0")
+	if err != nil {
+		return nil, err
+	}
+	if err := harness.Eventually(ctx, "capi-shim to be ready", func(ctx context.Context) error {
+		return harness.Ready(ctx, "capi-shim", "http://127.0.0.1:"+health)
+	}); err != nil {
+		return nil, err
+	}
+	return newRedirect(next, "https://127.0.0.1:"+port, p.plane.Config().CAData, routes)
 }
 
 // before serves what stands before the proxy, and returns its address.
