@@ -127,7 +127,7 @@ func TestProxy_does_not_take_waiting_for_its_turn_for_a_silence_of_the_server(t 
 		answers("application/json", "{}")(w, r)
 	})
 	proxy.allowances.reads = newAllowance(1, 1)
-	proxy.silence = 100 * time.Millisecond
+	proxy.silence = 300 * time.Millisecond
 	var others sync.WaitGroup
 	others.Go(func() {
 		_, _, _ = sent{http.MethodGet, machines + "?limit=5", "", nil}.to(t, shown)

@@ -144,7 +144,7 @@ func TestUpstream_gives_up_the_connection_of_crowds_whose_server_says_nothing(t 
 	behind.StartTLS()
 	t.Cleanup(behind.Close)
 	address, drop := dropping(t, strings.TrimPrefix(behind.URL, "https://"))
-	crowds, err := crowdTransport(&rest.Config{Host: "https://" + address, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}, 50*time.Millisecond)
+	crowds, err := crowdTransport(&rest.Config{Host: "https://" + address, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}, 300*time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}

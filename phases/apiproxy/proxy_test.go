@@ -6,7 +6,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -178,15 +181,20 @@ func TestProxy_says_that_a_server_cannot_be_reached(t *testing.T) {
 }
 
 func TestProxy_waits_for_the_first_byte_only_so_long(t *testing.T) {
+	var reached atomic.Bool
 	ended := make(chan struct{})
+	end := sync.OnceFunc(func() { close(ended) })
 	proxy, shown := front(t, func(_ http.ResponseWriter, r *http.Request) {
+		reached.Store(true)
 		<-r.Context().Done()
-		close(ended)
+		end()
 	})
-	proxy.silence = 20_000_000
-	response, body, err := sent{http.MethodGet, machines + "/m", "", nil}.to(t, shown)
-	if err != nil || response.code != http.StatusGatewayTimeout || statusIn(t, body).Reason != reasonUpstream {
-		t.Fatalf("%v %s %v", response, body, err)
+	proxy.silence = 20 * time.Millisecond
+	for !reached.Load() { // a busy machine may not even have dialled by then
+		response, body, err := sent{http.MethodGet, machines + "/m", "", nil}.to(t, shown)
+		if err != nil || response.code != http.StatusGatewayTimeout || statusIn(t, body).Reason != reasonUpstream {
+			t.Fatalf("%v %s %v", response, body, err)
+		}
 	}
 	<-ended
 }

@@ -14,48 +14,57 @@ import (
 
 // A server that has gone without a word has left every connection.
 func TestProxy_takes_no_connection_for_a_document_that_is_older_than_a_silence(t *testing.T) {
+	for !fourthAfterSilence(t) { // a busy machine may not bring the third to the server while the proxy waits for it
+	}
+}
+
+// fourthAfterSilence looks by which connection a request comes after two at once and one that is not answered. It says whether that one
+// had come to the server.
+func fourthAfterSilence(t *testing.T) bool {
 	var mu sync.Mutex
 	var used []string
 	both := make(chan struct{})
+	var came atomic.Int64
 	proxy, shown := front(t, func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		used = append(used, r.RemoteAddr)
-		number := len(used)
 		mu.Unlock()
-		switch number {
+		if r.URL.Query().Has("limit") {
+			<-r.Context().Done()
+			return
+		}
+		switch came.Add(1) {
 		case 1:
 			<-both
 		case 2:
 			close(both)
-		case 3:
-			<-r.Context().Done()
-			return
 		}
 		answers("application/json", `{"kind":"MachineList","items":[]}`)(w, r)
 	})
-	proxy.silence = 200 * time.Millisecond
-	ask := func() int {
-		response, _, err := sent{http.MethodGet, machines, "", nil}.to(t, shown)
-		if err != nil {
-			t.Error(err)
+	ask := func(path string, want int) {
+		t.Helper()
+		if response, _, err := (sent{http.MethodGet, path, "", nil}).to(t, shown); err != nil || response.code != want {
+			t.Errorf("%s is answered %d, %v", path, response.code, err)
 		}
-		return response.code
 	}
 	var together sync.WaitGroup
-	together.Go(func() { ask() })
-	together.Go(func() { ask() })
+	together.Go(func() { ask(machines, http.StatusOK) })
+	together.Go(func() { ask(machines, http.StatusOK) })
 	together.Wait()
-	if code := ask(); code != http.StatusGatewayTimeout {
-		t.Fatalf("the third is answered %d", code)
-	}
-	if code := ask(); code != http.StatusOK {
-		t.Errorf("the fourth is answered %d", code)
-	}
+	long := proxy.silence
+	proxy.silence = 200 * time.Millisecond
+	ask(machines+"?limit=1", http.StatusGatewayTimeout)
+	proxy.silence = long
+	mu.Lock()
+	reached := len(used) == 3
+	mu.Unlock()
+	ask(machines, http.StatusOK)
 	mu.Lock()
 	defer mu.Unlock()
-	if len(used) != 4 || slices.Contains(used[:3], used[3]) {
+	if reached && (len(used) != 4 || slices.Contains(used[:3], used[3])) {
 		t.Errorf("they came by %v", used)
 	}
+	return reached || t.Failed()
 }
 
 // Clients give up before the proxy does: each would be given another connection to a server that has gone without a word.
