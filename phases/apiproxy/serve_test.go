@@ -129,9 +129,15 @@ func TestServer_bounds_the_connections_for_health(t *testing.T) {
 		for range 2 * healthLimit {
 			silent = append(silent, dialed(t, server.HealthAddress(), says))
 		}
-		began := time.Now()
-		if code, body := get(t, "http://"+server.HealthAddress()+"/healthz"); code != http.StatusOK || time.Since(began) > healthTimeout/2 {
-			t.Errorf("after %s somebody new is answered %d %s", time.Since(began), code, body)
+		// While those that were closed are still there, a new one is closed, too: on a busy machine not only the first.
+		for began := time.Now(); ; {
+			code, body := get(t, "http://"+server.HealthAddress()+"/healthz")
+			if code == http.StatusOK {
+				break
+			}
+			if time.Since(began) > healthTimeout/2 {
+				t.Fatalf("after %s somebody new is answered %d %s", time.Since(began), code, body)
+			}
 		}
 	}
 	for i, conn := range silent[:healthLimit] {
