@@ -7,24 +7,37 @@ import (
 	"github.com/capstan-capi/capstan/machine"
 )
 
-// calmly bounds how often the status of an instance is written that tells of no move and of no other trouble: it is longer than states
-// usually last that are over in a moment, and nobody reads faster.
-const calmly = 2 * time.Second
+const (
+	// calmly bounds how often the status of an instance is written that tells of no move and of no other trouble: it is longer than states
+	// usually last that are over in a moment, and nobody reads faster.
+	calmly = 2 * time.Second
+	// calmest is what calmly becomes at most where the API server is slow.
+	calmest = 20 * time.Second
+	// calmFor is how many times as long as the last write took the next one waits: an API server that has too much to do is not kept busy
+	// with words.
+	calmFor = 50
+)
 
 // calm keeps statuses from being written for what lasts a moment. If what it remembers is lost, a status is written once more, and a
 // machine passes once more through a state that was not stored.
 type calm struct {
 	mu    sync.Mutex
-	wrote map[machine.Key]time.Time
+	wrote map[machine.Key]written
 	// passed are records of states that were not stored.
 	passed map[machine.Key]passed
+}
+
+// written is when a status was written last, and how long that took.
+type written struct {
+	at   time.Time
+	took time.Duration
 }
 
 // passed is a record, and the stored one that it goes on from.
 type passed struct{ from, record machine.Record }
 
 func newCalm() *calm {
-	return &calm{wrote: map[machine.Key]time.Time{}, passed: map[machine.Key]passed{}}
+	return &calm{wrote: map[machine.Key]written{}, passed: map[machine.Key]passed{}}
 }
 
 // wait is after how long a status may be written that has another record than the stored one, or says anything else; zero for now.
@@ -37,17 +50,19 @@ func (c *calm) wait(key machine.Key, stored, record machine.Record, now time.Tim
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if age := now.Sub(c.wrote[key]); age >= 0 && age < calmly {
-		return calmly - age
+	last := c.wrote[key]
+	pause := min(max(calmly, calmFor*last.took), calmest)
+	if age := now.Sub(last.at); age >= 0 && age < pause {
+		return pause - age
 	}
 	return 0
 }
 
-// note notes a write.
-func (c *calm) note(key machine.Key, now time.Time) {
+// note notes a write that was begun then.
+func (c *calm) note(key machine.Key, began, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.wrote[key] = now
+	c.wrote[key] = written{at: now, took: now.Sub(began)}
 }
 
 // pass keeps a record that is not stored for the next pass.

@@ -64,6 +64,26 @@ func TestOwnStatus_that_is_calm_puts_off_words_and_tells_moves_and_trouble_at_on
 	}
 }
 
+func TestOwnStatus_that_is_calm_tells_words_more_rarely_where_writes_take_long(t *testing.T) {
+	for _, row := range []struct{ took, pause time.Duration }{
+		{10 * time.Millisecond, calmly}, {200 * time.Millisecond, 10 * time.Second}, {time.Minute, calmest}, {-time.Hour, calmly},
+	} {
+		c := newCluster(t, &thing{ObjectMeta: named("one")})
+		s, now := calmStore(c)
+		c.takes = func() { *now = now.Add(row.took) }
+		saveTo(t, s, shotOf("Waiting", ""))
+		for range 2 { // the second waits as long
+			if later := saveTo(t, s, shotOf("Waiting", "0 of 3")); later != row.pause || c.writes != 1 {
+				t.Errorf("after a write of %s there are %d, and the next is after %s, want %s", row.took, c.writes, later, row.pause)
+			}
+		}
+		*now = now.Add(row.pause)
+		if later := saveTo(t, s, shotOf("Waiting", "0 of 3")); later != 0 || c.writes != 2 {
+			t.Errorf("a write of %s and %s later there are %d, and the next is after %s", row.took, row.pause, c.writes, later)
+		}
+	}
+}
+
 func TestOwnStatus_that_is_calm_writes_at_once_after_a_write_that_was_refused(t *testing.T) {
 	c := newCluster(t, &thing{ObjectMeta: named("one")})
 	s, _ := calmStore(c)

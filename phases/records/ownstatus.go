@@ -63,8 +63,8 @@ func (s *OwnStatus[F, E, O]) With(put func(from, to O), tell func(O, machine.Sna
 }
 
 // Calmly has a status written at once for a move, and for an error that comes, goes or becomes terminal, but for words, counts and
-// conditions of the same state only every two seconds: what lasts a moment is not told. States that a machine only passes through are
-// not stored; the next pass gets their record all the same. It returns the store.
+// conditions of the same state only every two seconds, or as many as twenty where a write takes long: what lasts a moment is not told.
+// States that a machine only passes through are not stored; the next pass gets their record all the same. It returns the store.
 func (s *OwnStatus[F, E, O]) Calmly() *OwnStatus[F, E, O] {
 	s.calm = newCalm()
 	return s
@@ -88,7 +88,7 @@ func (s *OwnStatus[F, E, O]) Load(ctx context.Context, key machine.Key) (machine
 
 // Save writes record and conditions if they differ from what the pass has loaded, or returns after how long it may.
 func (s *OwnStatus[F, E, O]) Save(ctx context.Context, key machine.Key, shot machine.Snapshot[F, E]) (later time.Duration, err error) {
-	writes := false
+	writes, began := false, s.now()
 	err = s.objects.save(ctx, key, func(object O) (bool, error) {
 		raw, _ := s.in(object)
 		stored, _ := s.read.Decoded(key, raw.Raw)
@@ -104,7 +104,7 @@ func (s *OwnStatus[F, E, O]) Save(ctx context.Context, key machine.Key, shot mac
 		return writes, err
 	})
 	if s.calm != nil && writes && err == nil {
-		s.calm.note(key, s.now())
+		s.calm.note(key, began, s.now())
 	}
 	return later, err
 }

@@ -58,6 +58,8 @@ type cluster struct {
 	// slow is how long a write takes, and lost is what comes after one that was made: its answer gets lost.
 	slow time.Duration
 	lost error
+	// takes has a write last, nil for no time.
+	takes func()
 }
 
 func (c *cluster) count() error {
@@ -65,6 +67,9 @@ func (c *cluster) count() error {
 	hold, slow := c.hold, c.slow
 	c.waiting++
 	c.mu.Unlock()
+	if c.takes != nil {
+		c.takes()
+	}
 	if hold != nil {
 		<-hold
 	}
