@@ -27,6 +27,7 @@ const (
 var (
 	machineKind = schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: "Machine"}
 	clusterKind = schema.GroupVersionKind{Group: "cluster.x-k8s.io", Version: "v1beta2", Kind: "Cluster"}
+	configKind  = capiworld.OpenShift.WithKind("OpenShiftConfig")
 	secretKind  = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 )
 
@@ -84,7 +85,7 @@ func (b *bench) guestFloor(ctx context.Context, number int) (took time.Duration,
 		return 0, err
 	}
 	took = time.Since(began)
-	b.say("the floor of %d clusters takes %.0f s", number, took.Seconds())
+	b.say("the floor of %d clusters takes %.1f s", number, took.Seconds())
 	return took, nil
 }
 
@@ -125,7 +126,7 @@ func (g *guests) sample(ctx context.Context, image string) (*guestObjects, error
 func (g *guests) taken(ctx context.Context, asked *capiworld.Asked) (*guestObjects, error) {
 	objects := &guestObjects{endpoint: strings.TrimPrefix(guestAddress(asked), "https://")}
 	for _, of := range []schema.GroupVersionKind{
-		capiworld.OpenShift.WithKind("OpenShiftConfig"), capiworld.Infrastructure.WithKind("DevMachine"), machineKind, secretKind,
+		configKind, capiworld.Infrastructure.WithKind("DevMachine"), machineKind, secretKind,
 	} {
 		found, err := g.List(ctx, of, asked.Key.Namespace)
 		if err != nil {

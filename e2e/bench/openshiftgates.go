@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -41,13 +42,13 @@ func (f *floorGuest) install(ctx context.Context) error {
 	if err := f.create(ctx, append([]client.Object{space}, f.asked.Objects()...)...); err != nil {
 		return err
 	}
-	if err := f.until(ctx, clusterKind, 1); err != nil {
+	if err := f.until(ctx, clusterKind, 1, isProvisioned); err != nil {
 		return err
 	}
 	if err := f.make(ctx); err != nil {
 		return err
 	}
-	if err := f.until(ctx, machineKind, guestReplicas+1); err != nil {
+	if err := f.until(ctx, machineKind, guestReplicas+1, isProvisioned); err != nil {
 		return err
 	}
 	guest, err := f.reach(ctx)
@@ -69,22 +70,38 @@ func (f *floorGuest) install(ctx context.Context) error {
 	return guest.until(ctx, "/apis/config.openshift.io/v1/clusterversions/version", `"Completed"`)
 }
 
-// make makes payload and machines, and what each of these is started with.
+// make makes payload and machines, and what each of these is started with once its config has the Machine as owner, as the contract of
+// bootstrap providers wants it.
 func (f *floorGuest) make(ctx context.Context) error {
-	for _, all := range [][]*unstructured.Unstructured{f.objects.payload, f.objects.machines, f.objects.data} {
+	for _, all := range [][]*unstructured.Unstructured{f.objects.payload, f.objects.machines} {
 		for _, one := range all {
 			if err := f.create(ctx, f.in(one)); err != nil {
 				return err
 			}
 		}
 	}
+	published, failed := map[string]bool{}, error(nil)
+	err := f.until(ctx, configKind, len(f.objects.data), func(config *unstructured.Unstructured) bool {
+		name := config.GetName()
+		if failed == nil && !published[name] && metav1.GetControllerOfNoCopy(config) != nil {
+			published[name] = true
+			failed = f.publish(ctx, name)
+		}
+		return published[name]
+	})
+	return errors.Join(err, failed)
+}
+
+// publish makes what a machine is started with.
+func (f *floorGuest) publish(ctx context.Context, name string) error {
 	for _, data := range f.objects.data { // each has the name of its config
-		config := f.named(capiworld.OpenShift.WithKind("OpenShiftConfig"), data.GetName())
-		if err := f.tell(ctx, config, fmt.Sprintf(`{"dataSecretName":%q,"initialization":{"dataSecretCreated":true}}`, data.GetName())); err != nil {
-			return err
+		if data.GetName() == name {
+			if err := f.create(ctx, f.in(data)); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
+	return f.tell(ctx, f.named(configKind, name), fmt.Sprintf(`{"dataSecretName":%q,"initialization":{"dataSecretCreated":true}}`, name))
 }
 
 // removeBootstrap deletes the bootstrap machine with its payload, and waits until it is gone.
@@ -155,8 +172,14 @@ func (f *floorGuest) named(of schema.GroupVersionKind, name string) *unstructure
 	return o
 }
 
-// until waits until so many objects of a kind have their infrastructure.
-func (f *floorGuest) until(ctx context.Context, of schema.GroupVersionKind, number int) error {
+// isProvisioned says that an object has its infrastructure.
+func isProvisioned(o *unstructured.Unstructured) bool {
+	is, _, _ := unstructured.NestedBool(o.Object, "status", "initialization", "infrastructureProvisioned")
+	return is
+}
+
+// until waits until so many objects of a kind are as they are to be.
+func (f *floorGuest) until(ctx context.Context, of schema.GroupVersionKind, number int, are func(*unstructured.Unstructured) bool) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(of.GroupVersion().WithKind(of.Kind + "List"))
 	there := map[string]bool{}
@@ -170,7 +193,7 @@ func (f *floorGuest) until(ctx context.Context, of schema.GroupVersionKind, numb
 			if !is {
 				break // an error: the watch begins anew
 			}
-			if provisioned, _, _ := unstructured.NestedBool(o.Object, "status", "initialization", "infrastructureProvisioned"); provisioned {
+			if are(o) {
 				there[o.GetName()] = true
 			}
 			if len(there) == number {

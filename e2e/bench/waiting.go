@@ -19,8 +19,15 @@ const looksAtWaiting = 100 * time.Millisecond
 type waiting struct {
 	stop func()
 	done chan struct{}
-	all  time.Duration
-	err  error
+	// looks are what was seen, by their time.
+	looks []lookAtWaiting
+	err   error
+}
+
+// lookAtWaiting is for how long nothing was computed until a moment.
+type lookAtWaiting struct {
+	at  time.Time
+	all time.Duration
 }
 
 // waits begins to measure, until its end is called.
@@ -35,7 +42,7 @@ func waits(ctx context.Context) *waiting {
 }
 
 func (w *waiting) look(ctx context.Context) error {
-	at := time.Now()
+	at, all := time.Now(), time.Duration(0)
 	busy, err := busyAltogether()
 	for err == nil && ctx.Err() == nil {
 		select {
@@ -45,7 +52,8 @@ func (w *waiting) look(ctx context.Context) error {
 		now := time.Now()
 		var next time.Duration
 		next, err = busyAltogether()
-		w.all += idle(now.Sub(at), next-busy)
+		all += idle(now.Sub(at), next-busy)
+		w.looks = append(w.looks, lookAtWaiting{now, all})
 		at, busy = now, next
 	}
 	return err
@@ -54,11 +62,21 @@ func (w *waiting) look(ctx context.Context) error {
 // idle is the part of a time in which not even one core was busy, if all that was computed was so one after the other.
 func idle(of, busy time.Duration) time.Duration { return max(0, of-busy) }
 
-// end is for how long nothing was computed since the beginning, in seconds.
-func (w *waiting) end() (float64, error) {
+// end is for how long nothing was computed since the beginning, in seconds, without the last part.
+func (w *waiting) end(without time.Duration) (float64, error) {
 	w.stop()
 	<-w.done
-	return w.all.Seconds(), w.err
+	return before(w.looks, without).Seconds(), w.err
+}
+
+// before is for how long nothing was computed until the last part began.
+func before(looks []lookAtWaiting, last time.Duration) (all time.Duration) {
+	for _, look := range looks {
+		if looks[len(looks)-1].at.Sub(look.at) >= last {
+			all = look.all
+		}
+	}
+	return all
 }
 
 // busyAltogether is the time that all cores have computed since the machine was started.

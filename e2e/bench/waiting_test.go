@@ -40,3 +40,18 @@ func TestWallBesideWaiting_sets_only_what_is_computed_to_the_machine_of_referenc
 		}
 	}
 }
+
+func TestWaiting_leaves_out_the_last_part(t *testing.T) {
+	at := func(seconds, idle time.Duration) lookAtWaiting {
+		return lookAtWaiting{time.Unix(100, 0).Add(seconds * time.Second), idle * time.Second}
+	}
+	looks := []lookAtWaiting{at(1, 1), at(2, 1), at(5, 3), at(35, 30)}
+	for last, want := range map[time.Duration]time.Duration{0: 30, 30: 3, 31: 1, 33: 1, 34: 1, 35: 0} {
+		if got := before(looks, last*time.Second); got != want*time.Second {
+			t.Errorf("without the last %d s it has waited for %s, want %d s", last, got, want)
+		}
+	}
+	if got := before(nil, 0); got != 0 {
+		t.Errorf("nobody has looked, and it has waited for %s", got)
+	}
+}
