@@ -48,12 +48,15 @@ type place struct {
 	health, webhooks, first  int
 }
 
-// programs are by the name of their Deployment. No process has a namespace to keep a Lease in, as Cluster API's managers find it.
+// programs are by the name of their Deployment, with what they are told beside its arguments. No process has a namespace to keep a Lease in, as Cluster API's managers find it.
 var programs = map[string]program{
 	Core: {"capi/core", func(p *place) []string {
 		return []string{
 			"--kubeconfig=" + p.kubeconfig, "--leader-elect=false", "--diagnostics-address=0", "--health-addr=" + loopback(p.health),
 			"--webhook-port=" + strconv.Itoa(p.webhooks), "--webhook-cert-dir=" + p.certificates,
+			// Else 50 and 100, by which an API server on two processors falls half a minute behind with its watches: each manager goes by what
+			// was so then, is refused, and asks again.
+			"--cluster-concurrency=10", "--machine-concurrency=10",
 		}
 	}},
 	Dev: {"capi/devinfra", func(p *place) []string {

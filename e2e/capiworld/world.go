@@ -1,7 +1,8 @@
 // Package capiworld is a management plane of Cluster API on which clusters of OpenShift are made: Capstan's operator installs Cluster
 // API's core, infrastructure in memory and whatever provider images a suite adds, from images that a loopback registry serves, and the
 // managers run as processes of this machine, each with the arguments and the ServiceAccount of the Deployment that was installed. What a
-// Pod has and a process has not, such as a mounted Secret or the address of a Pod, a flag more says. Webhooks are never called, since
+// Pod has and a process has not, such as a mounted Secret or the address of a Pod, a flag more says, and how much Cluster API does at once
+// on so few processors. Webhooks are never called, since
 // what they are for is in the namespace of Cluster API and clusters are elsewhere. It makes no cluster by itself, and judges nothing.
 package capiworld
 
