@@ -116,6 +116,10 @@ func (g *guests) install(ctx context.Context, number int, one *sample) error {
 	if err != nil {
 		return err
 	}
+	all, err := busyAltogether()
+	if err != nil {
+		return err
+	}
 	began := time.Now()
 	for i := range number {
 		asked := g.Ask(guestKey(i), guestReplicas, image, "")
@@ -136,6 +140,10 @@ func (g *guests) install(ctx context.Context, number int, one *sample) error {
 	}
 	took := time.Since(began)
 	one.Seconds = (took - bootedWell).Seconds()
+	busy, err := busyAltogether()
+	if err != nil {
+		return err
+	}
 	own, err := g.own(ctx, mark)
 	if err != nil {
 		return err
@@ -149,8 +157,8 @@ func (g *guests) install(ctx context.Context, number int, one *sample) error {
 	one.figures[guestsTime] = took.Seconds()
 	one.figures[guestRequests], one.figures[guestWrites] = float64(one.Requests)/clusters, float64(one.Writes)/clusters
 	one.figures[guestProcessor] = (after - before) / clusters
-	g.bench.say("%d clusters in %.0f s: a cluster takes %d requests, of which %d writes, and %.2f s of the processor", number, took.Seconds(),
-		one.Requests/number, one.Writes/number, (after-before)/clusters)
+	g.bench.say("%d clusters in %.0f s: a cluster takes %d requests, of which %d writes, and %.2f s of the processor; all that runs took %.0f s of it",
+		number, took.Seconds(), one.Requests/number, one.Writes/number, (after-before)/clusters, (busy - all).Seconds())
 	g.bench.say("  requests: %s", tally(own))
 	where, err := g.passages(ctx, began)
 	if err != nil {
