@@ -121,19 +121,8 @@ func (g *guests) install(ctx context.Context, number int, one *sample) error {
 		return err
 	}
 	began := time.Now()
-	for i := range number {
-		asked := g.Ask(guestKey(i), guestReplicas, image, "")
-		// As every cluster does, it tells the image that it has.
-		asked.DevCluster.SetAnnotations(map[string]string{
-			capiworld.HoldAnnotation: "", capiworld.ReleaseAnnotation: release + " " + image, capiworld.IDAnnotation: asked.Key.Name + "-ignition-master",
-		})
-		g.asked = append(g.asked, asked)
-		if err := g.CreateNamespace(ctx, asked.Key.Namespace); err != nil {
-			return err
-		}
-		if err := g.Create(ctx, asked.Objects()...); err != nil {
-			return err
-		}
+	if err := g.ask(ctx, number, image); err != nil {
+		return err
 	}
 	if err := g.installed(ctx); err != nil {
 		return err
@@ -167,6 +156,25 @@ func (g *guests) install(ctx context.Context, number int, one *sample) error {
 	g.bench.say("  states: %s", where)
 	one.RSSMiB, err = peakMiB(pid)
 	return err
+}
+
+// ask asks for guests.
+func (g *guests) ask(ctx context.Context, number int, image string) error {
+	for i := range number {
+		asked := g.Ask(guestKey(i), guestReplicas, image, "")
+		// As every cluster does, it tells the image that it has.
+		asked.DevCluster.SetAnnotations(map[string]string{
+			capiworld.HoldAnnotation: "", capiworld.ReleaseAnnotation: release + " " + image, capiworld.IDAnnotation: asked.Key.Name + "-ignition-master",
+		})
+		g.asked = append(g.asked, asked)
+		if err := g.CreateNamespace(ctx, asked.Key.Namespace); err != nil {
+			return err
+		}
+		if err := g.Create(ctx, asked.Objects()...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // guestKey is the cluster of a number.

@@ -42,13 +42,15 @@ func TestWallBesideWaiting_sets_only_what_is_computed_to_the_machine_of_referenc
 }
 
 func TestWaiting_leaves_out_the_last_part(t *testing.T) {
-	at := func(seconds, idle time.Duration) lookAtWaiting {
-		return lookAtWaiting{time.Unix(100, 0).Add(seconds * time.Second), idle * time.Second}
+	at := func(seconds int64, idle time.Duration) lookAtWaiting {
+		return lookAtWaiting{time.Unix(seconds, 0), idle}
 	}
-	looks := []lookAtWaiting{at(1, 1), at(2, 1), at(5, 3), at(35, 30)}
-	for last, want := range map[time.Duration]time.Duration{0: 30, 30: 3, 31: 1, 33: 1, 34: 1, 35: 0} {
-		if got := before(looks, last*time.Second); got != want*time.Second {
-			t.Errorf("without the last %d s it has waited for %s, want %d s", last, got, want)
+	looks := []lookAtWaiting{at(1, time.Second), at(2, time.Second), at(5, 3*time.Second), at(35, 30*time.Second)}
+	for last, want := range map[time.Duration]time.Duration{
+		0: 30 * time.Second, 30 * time.Second: 3 * time.Second, 31 * time.Second: time.Second, 34 * time.Second: time.Second, 35 * time.Second: 0,
+	} {
+		if got := before(looks, last); got != want {
+			t.Errorf("without the last %s it has waited for %s, want %s", last, got, want)
 		}
 	}
 	if got := before(nil, 0); got != 0 {
