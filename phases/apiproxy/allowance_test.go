@@ -127,13 +127,13 @@ func TestProxy_does_not_take_waiting_for_its_turn_for_a_silence_of_the_server(t 
 		answers("application/json", "{}")(w, r)
 	})
 	proxy.allowances.reads = newAllowance(1, 1)
-	proxy.silence = 300 * time.Millisecond
 	var others sync.WaitGroup
 	others.Go(func() {
 		_, _, _ = sent{http.MethodGet, machines + "?limit=5", "", nil}.to(t, shown)
 	})
 	<-first
-	time.AfterFunc(3*proxy.silence, func() { close(let) })
+	proxy.silence = time.Second // for who comes now
+	time.AfterFunc(3*proxy.silence/2, func() { close(let) })
 	response, body, err := sent{http.MethodGet, machines, "", nil}.to(t, shown)
 	if err != nil || response.code != http.StatusOK {
 		t.Errorf("%d %s, %v", response.code, body, err)
