@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,26 +80,24 @@ func (f *floorGuest) make(ctx context.Context) error {
 			}
 		}
 	}
-	published, failed := map[string]bool{}, error(nil)
-	err := f.until(ctx, configKind, len(f.objects.data), func(config *unstructured.Unstructured) bool {
-		name := config.GetName()
-		if failed == nil && !published[name] && metav1.GetControllerOfNoCopy(config) != nil {
-			published[name] = true
-			failed = f.publish(ctx, name)
-		}
-		return published[name]
-	})
-	return errors.Join(err, failed)
+	group, ctx := errgroup.WithContext(ctx)
+	for _, data := range f.objects.data {
+		group.Go(func() error { return f.publish(ctx, data) })
+	}
+	return group.Wait()
 }
 
-// publish makes what a machine is started with.
-func (f *floorGuest) publish(ctx context.Context, name string) error {
-	for _, data := range f.objects.data { // each has the name of its config
-		if data.GetName() == name {
-			if err := f.create(ctx, f.in(data)); err != nil {
-				return err
-			}
-		}
+// publish makes what a machine is started with, which has the name of its config, once the Machine is there as its owner.
+func (f *floorGuest) publish(ctx context.Context, data *unstructured.Unstructured) error {
+	name := data.GetName()
+	isOwned := func(config *unstructured.Unstructured) bool {
+		return config.GetName() == name && metav1.GetControllerOfNoCopy(config) != nil
+	}
+	if err := f.until(ctx, configKind, 1, isOwned); err != nil {
+		return err
+	}
+	if err := f.create(ctx, f.in(data)); err != nil {
+		return err
 	}
 	return f.tell(ctx, f.named(configKind, name), fmt.Sprintf(`{"dataSecretName":%q,"initialization":{"dataSecretCreated":true}}`, name))
 }
