@@ -162,10 +162,7 @@ func (g *guests) install(ctx context.Context, number int, one *sample) error {
 func (g *guests) ask(ctx context.Context, number int, image string) error {
 	for i := range number {
 		asked := g.Ask(guestKey(i), guestReplicas, image, "")
-		// As every cluster does, it tells the image that it has.
-		asked.DevCluster.SetAnnotations(map[string]string{
-			capiworld.HoldAnnotation: "", capiworld.ReleaseAnnotation: release + " " + image, capiworld.IDAnnotation: asked.Key.Name + "-ignition-master",
-		})
+		tellsImage(asked, "", image)
 		g.asked = append(g.asked, asked)
 		if err := g.CreateNamespace(ctx, asked.Key.Namespace); err != nil {
 			return err
@@ -175,6 +172,13 @@ func (g *guests) ask(ctx context.Context, number int, image string) error {
 		}
 	}
 	return nil
+}
+
+// tellsImage has a guest tell the image that it has, and its ID, as every cluster does; held are the steps that it does not take yet.
+func tellsImage(asked *capiworld.Asked, held, image string) {
+	asked.DevCluster.SetAnnotations(map[string]string{
+		capiworld.HoldAnnotation: held, capiworld.ReleaseAnnotation: release + " " + image, capiworld.IDAnnotation: asked.Key.Name + "-ignition-master",
+	})
 }
 
 // guestKey is the cluster of a number.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/e2e/capiworld"
-	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
 // gateAskedEvery is how often the floor asks for what no watch tells: a guest, and whether an object is gone.
@@ -36,7 +36,7 @@ type floorGuest struct {
 }
 
 // install asks for the cluster, and makes it: payload once the infrastructure is there, machines, kubeconfig, and no bootstrap any more
-// once the guest does without it. It returns when the guest has settled.
+// once the guest does without it. It returns when the guest has settled, and that is told.
 func (f *floorGuest) install(ctx context.Context) error {
 	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.asked.Key.Namespace}}
 	if err := f.create(ctx, append([]client.Object{space}, f.asked.Objects()...)...); err != nil {
@@ -45,10 +45,16 @@ func (f *floorGuest) install(ctx context.Context) error {
 	if err := f.until(ctx, clusterKind, 1, isProvisioned); err != nil {
 		return err
 	}
+	if err := f.own(ctx); err != nil {
+		return err
+	}
 	if err := f.make(ctx); err != nil {
 		return err
 	}
 	if err := f.until(ctx, machineKind, guestReplicas+1, isProvisioned); err != nil {
+		return err
+	}
+	if err := f.tellMachines(ctx); err != nil {
 		return err
 	}
 	guest, err := f.reach(ctx)
@@ -58,7 +64,7 @@ func (f *floorGuest) install(ctx context.Context) error {
 	if err := guest.until(ctx, "/readyz", "ok"); err != nil {
 		return err
 	}
-	if err := f.tell(ctx, f.asked.ControlPlane, `{"initialization":{"controlPlaneInitialized":true}}`); err != nil {
+	if err := f.tell(ctx, f.asked.ControlPlane, map[string]any{"initialization": map[string]any{"controlPlaneInitialized": true}}); err != nil {
 		return err
 	}
 	if err := guest.until(ctx, "/api/v1/namespaces/kube-system/configmaps/bootstrap", `"complete"`); err != nil {
@@ -67,28 +73,45 @@ func (f *floorGuest) install(ctx context.Context) error {
 	if err := f.removeBootstrap(ctx); err != nil {
 		return err
 	}
-	return guest.until(ctx, "/apis/config.openshift.io/v1/clusterversions/version", `"Completed"`)
+	if err := guest.until(ctx, "/apis/config.openshift.io/v1/clusterversions/version", `"Completed"`); err != nil {
+		return err
+	}
+	return f.tell(ctx, f.asked.ControlPlane, f.objects.plane.Object["status"])
+}
+
+// own gives the control plane its finalizer and marks, and the template its owner.
+func (f *floorGuest) own(ctx context.Context) error {
+	plane, template := f.objects.plane, f.objects.template
+	if err := f.patch(ctx, f.asked.ControlPlane, map[string]any{"finalizers": plane.GetFinalizers(), "annotations": plane.GetAnnotations()}); err != nil {
+		return err
+	}
+	return f.patch(ctx, f.asked.Template, map[string]any{"ownerReferences": f.in(template).GetOwnerReferences()})
 }
 
 // make makes payload and machines, and what each of these is started with once its config has the Machine as owner, as the contract of
 // bootstrap providers wants it.
 func (f *floorGuest) make(ctx context.Context) error {
+	configs := map[string]types.UID{}
 	for _, all := range [][]*unstructured.Unstructured{f.objects.payload, f.objects.machines} {
 		for _, one := range all {
-			if err := f.create(ctx, f.in(one)); err != nil {
+			made := f.in(one)
+			if err := f.create(ctx, made); err != nil {
 				return err
+			}
+			if made.GetKind() == configKind.Kind {
+				configs[made.GetName()] = made.GetUID()
 			}
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, data := range f.objects.data {
-		group.Go(func() error { return f.publish(ctx, data) })
+		group.Go(func() error { return f.publish(ctx, data, configs[data.GetName()]) })
 	}
 	return group.Wait()
 }
 
 // publish makes what a machine is started with, which has the name of its config, once the Machine is there as its owner.
-func (f *floorGuest) publish(ctx context.Context, data *unstructured.Unstructured) error {
+func (f *floorGuest) publish(ctx context.Context, data *unstructured.Unstructured, config types.UID) error {
 	name := data.GetName()
 	isOwned := func(config *unstructured.Unstructured) bool {
 		return config.GetName() == name && metav1.GetControllerOfNoCopy(config) != nil
@@ -96,10 +119,31 @@ func (f *floorGuest) publish(ctx context.Context, data *unstructured.Unstructure
 	if err := f.until(ctx, configKind, 1, isOwned); err != nil {
 		return err
 	}
-	if err := f.create(ctx, f.in(data)); err != nil {
+	made := f.in(data)
+	owners := made.GetOwnerReferences()
+	for i := range owners {
+		owners[i].UID = config
+	}
+	made.SetOwnerReferences(owners)
+	if err := f.create(ctx, made); err != nil {
 		return err
 	}
-	return f.tell(ctx, f.named(configKind, name), fmt.Sprintf(`{"dataSecretName":%q,"initialization":{"dataSecretCreated":true}}`, name))
+	return f.tell(ctx, f.named(configKind, name), f.objects.configs[name])
+}
+
+// tellMachines tells each Machine that it is up to date.
+func (f *floorGuest) tellMachines(ctx context.Context) error {
+	for name, condition := range f.objects.upToDate {
+		body, err := json.Marshal([]any{map[string]any{"op": "add", "path": "/status/conditions/-", "value": condition}})
+		if err != nil {
+			return fmt.Errorf("writing a condition of Machine %s: %w", name, err)
+		}
+		machine, patch := f.named(machineKind, name), client.RawPatch(types.JSONPatchType, body)
+		if err := f.send(ctx, func() error { return f.client.Status().Patch(ctx, machine, patch) }); err != nil {
+			return fmt.Errorf("telling Machine %s that it is up to date: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // removeBootstrap deletes the bootstrap machine with its payload, and waits until it is gone.
@@ -124,50 +168,6 @@ func (f *floorGuest) removeBootstrap(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// send makes a request when it is its turn.
-func (f *floorGuest) send(ctx context.Context, request func() error) error {
-	select {
-	case f.slots <- struct{}{}:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	defer func() { <-f.slots }()
-	return request()
-}
-
-func (f *floorGuest) create(ctx context.Context, objects ...client.Object) error {
-	for _, o := range objects {
-		if err := f.send(ctx, func() error { return f.client.Create(ctx, o, harness.Administrator) }); err != nil {
-			return fmt.Errorf("creating %T %s: %w", o, o.GetName(), err)
-		}
-	}
-	return nil
-}
-
-// tell changes the status of an object.
-func (f *floorGuest) tell(ctx context.Context, o client.Object, status string) error {
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"status":`+status+`}`))
-	if err := f.send(ctx, func() error { return f.client.Status().Patch(ctx, o, patch) }); err != nil {
-		return fmt.Errorf("telling the status of %T %s: %w", o, o.GetName(), err)
-	}
-	return nil
-}
-
-// in is an object of the sample as it is of this cluster.
-func (f *floorGuest) in(one *unstructured.Unstructured) *unstructured.Unstructured {
-	made := one.DeepCopy()
-	made.SetNamespace(f.asked.Key.Namespace)
-	return made
-}
-
-func (f *floorGuest) named(of schema.GroupVersionKind, name string) *unstructured.Unstructured {
-	o := &unstructured.Unstructured{}
-	o.SetGroupVersionKind(of)
-	o.SetNamespace(f.asked.Key.Namespace)
-	o.SetName(name)
-	return o
 }
 
 // isProvisioned says that an object has its infrastructure.
