@@ -52,17 +52,18 @@ func (l Look) plane() (name, missing string) {
 }
 
 // sources reads them from the API server itself: Secrets are watched by their metadata only.
-func (l Look) sources(ctx context.Context, c, live client.Reader) (sources, error) {
+func (p *Pass) sources(ctx context.Context) (sources, error) {
+	l, c, live := p.Look, p.phases.Client, p.phases.Live
 	plane, missing := l.plane()
 	if missing != "" {
 		return sources{missing: missing}, nil
 	}
 	name := payload.SecretName(plane, payload.Role(l.Config.Spec.Role))
-	if version, err := versionOf(ctx, c, client.ObjectKey{Namespace: l.Config.Namespace, Name: name}); err != nil || version == "" {
+	cached, err := versionOf(ctx, c, client.ObjectKey{Namespace: l.Config.Namespace, Name: name})
+	if err != nil || cached == "" {
 		return sources{missing: notMade(plane, l.Config.Spec.Role)}, err // that it comes is an event
 	}
-	secret := &corev1.Secret{}
-	found, err := get(ctx, live, client.ObjectKey{Namespace: l.Config.Namespace, Name: name}, secret)
+	one, err := p.phases.payloads.read(ctx, live, client.ObjectKey{Namespace: l.Config.Namespace, Name: name}, cached)
 	if err != nil {
 		return sources{}, err
 	}
@@ -71,11 +72,11 @@ func (l Look) sources(ctx context.Context, c, live client.Reader) (sources, erro
 	if err != nil {
 		return sources{}, err
 	}
-	if owner := metav1.GetControllerOf(secret); !found || owner == nil || owner.Kind != planeKind || owner.Name != plane || known && owner.UID != of.UID {
+	if owner := one.owner; owner == nil || owner.Kind != planeKind || owner.Name != plane || known && owner.UID != of.UID {
 		return sources{missing: notMade(plane, l.Config.Spec.Role)}, nil
 	}
-	made := sources{secret: name, url: secret.Annotations[v1alpha1.PayloadURLAnnotation]}
-	if made.config, made.spoilt = payload.Unpacked(secret.Data); made.spoilt == nil && payload.Sum(made.config) != secret.Annotations[v1alpha1.PayloadSumAnnotation] {
+	made := sources{secret: name, url: one.url, config: one.config, spoilt: one.spoilt}
+	if made.spoilt == nil && one.altered {
 		return sources{missing: fmt.Sprintf("the Ignition config of Secret %s was altered, and %s %s has not given it back yet", name, planeKind, plane)}, nil
 	}
 	if made.spoilt == nil && ignition.Fits(made.config) != nil {
@@ -137,8 +138,11 @@ func versionOf(ctx context.Context, c client.Reader, key client.ObjectKey) (stri
 	if err != nil || !found {
 		return "", err
 	}
-	return string(o.UID) + ":" + o.ResourceVersion, nil
+	return version(o), nil
 }
+
+// version tells whether an object is the one that was read.
+func version(o client.Object) string { return string(o.GetUID()) + ":" + o.GetResourceVersion() }
 
 // byStub says that the control plane wants machines to fetch what is too large for a Secret.
 func (l Look) byStub(ctx context.Context, c client.Reader, name string) (bool, error) {

@@ -37,6 +37,8 @@ type Phases struct {
 	mu sync.Mutex
 	// known is what was read last. Lost, it is read again.
 	known map[machine.Key]known
+
+	payloads payloads
 }
 
 // known is what is known of the data of a config as long as all that it is made of has the same versions.
@@ -44,6 +46,8 @@ type known struct {
 	sources, digest string
 	// right is the version of the data Secret that was as it should be, empty for none.
 	right string
+	// unseen says that there is a data Secret that the cache does not have yet.
+	unseen bool
 }
 
 // Forget lets go of what is remembered of a config that is gone.
@@ -71,6 +75,7 @@ func (p *Phases) remember(key machine.Key, k known) {
 // Pass is one look at an OpenShiftConfig, and what the work is done with.
 type Pass struct {
 	Look
+	key    machine.Key
 	facts  guards.Facts
 	phases *Phases
 	// data is what the Secret is to hold, refused why there is no such thing.
@@ -92,11 +97,11 @@ func (p *Phases) Observe(ctx context.Context, key machine.Key) (guards.Facts, Wo
 	if err != nil {
 		return guards.Facts{}, nil, err
 	}
-	pass := &Pass{Look: look, facts: look.Facts(), phases: p}
+	pass := &Pass{Look: look, key: key, facts: look.Facts(), phases: p}
 	if look.Config == nil || look.Machine == nil || guards.BootHasBegun.Answer(pass.facts).Truth != machine.No {
 		return pass.facts, pass, nil
 	}
-	if pass.unseen = pass.read(ctx, key); pass.unseen != nil {
+	if pass.unseen = pass.read(ctx); pass.unseen != nil {
 		pass.facts.Unseen = machine.Shorten(pass.unseen.Error(), machine.MaxMessage)
 	}
 	return pass.facts, pass, nil
@@ -113,12 +118,12 @@ func (l Look) state() machine.State {
 
 // read compares the data Secret with what it should be, unless that was done and nothing has another version since. Before it is
 // published nothing is asked of it but whether it is there.
-func (p *Pass) read(ctx context.Context, key machine.Key) error {
+func (p *Pass) read(ctx context.Context) error {
 	sources, secret, err := p.versions(ctx, p.phases.Client)
 	if err != nil {
 		return err
 	}
-	last := p.phases.remembered(key)
+	last := p.phases.remembered(p.key)
 	same := sources != "" && last.sources == sources
 	if same && secret != "" && last.right == secret {
 		p.facts.Payload = guards.Payload{Known: true, There: true, Digest: last.digest}
@@ -133,7 +138,7 @@ func (p *Pass) read(ctx context.Context, key machine.Key) error {
 		p.facts.Payload = guards.Payload{Known: true, There: true, Digest: last.digest}
 		return nil
 	}
-	from, err := p.sources(ctx, p.phases.Client, p.phases.Live)
+	from, err := p.sources(ctx)
 	if err != nil {
 		return err
 	}
@@ -145,14 +150,17 @@ func (p *Pass) read(ctx context.Context, key machine.Key) error {
 	found := known{sources: sources, digest: p.facts.Payload.Digest}
 	if !waits {
 		p.data, p.refused = from.data()
-		if err := p.compare(ctx); err != nil {
+		if p.state() == guards.Publishing && secret == "" && last.right == "" && !last.unseen {
+			p.facts.Secret.Known = true // whoever creates it is told if the cache is behind
+		} else if err := p.compare(ctx); err != nil {
 			return err
 		}
 	}
+	found.unseen = p.secret != nil && secret == ""
 	if p.facts.Secret.Right {
-		found.right = secret
+		found.right = version(p.secret)
 	}
-	p.phases.remember(key, found)
+	p.phases.remember(p.key, found)
 	return nil
 }
 
@@ -219,6 +227,9 @@ func (p *Pass) PublishData(ctx context.Context) (machine.Result, error) {
 	}
 	did, err := p.publish(ctx)
 	if apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) {
+		last := p.phases.remembered(p.key)
+		last.unseen = true
+		p.phases.remember(p.key, last)
 		return machine.Result{LookAgain: again}, nil // somebody has written since it was read, and it is read again
 	}
 	if err != nil {
@@ -230,12 +241,25 @@ func (p *Pass) PublishData(ctx context.Context) (machine.Result, error) {
 	return machine.Result{Did: did, LookAgain: again}, nil
 }
 
+// create creates the Secret, and has what the API server has made of it not read again if it is right.
+func (p *Pass) create(ctx context.Context, wanted *corev1.Secret) error {
+	if err := p.phases.Client.Create(ctx, wanted); err != nil {
+		return err
+	}
+	if p.secret = wanted; p.isRight() {
+		last := p.phases.remembered(p.key)
+		last.right = version(wanted)
+		p.phases.remember(p.key, last)
+	}
+	return nil
+}
+
 // publish makes one request. Another one of the name is not ours to write; the version that was read says whether it is the same one.
 func (p *Pass) publish(ctx context.Context) (did string, err error) {
 	wanted := p.wanted()
 	switch {
 	case p.secret == nil:
-		return "created the data Secret", p.phases.Client.Create(ctx, wanted)
+		return "created the data Secret", p.create(ctx, wanted)
 	case !p.isOurs():
 		return "", p.inTheWay()
 	case p.secret.Type != wanted.Type: // which nobody can change

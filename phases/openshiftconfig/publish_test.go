@@ -278,7 +278,7 @@ func TestPublishData_has_a_machine_fetch_what_fits_into_no_Secret(t *testing.T) 
 
 func TestObserve_reads_only_Secrets_that_the_state_asks_of(t *testing.T) {
 	for state, want := range map[string]int{
-		`{"state":"Pending"}`: 1, `null`: 1, `{"state":"AwaitingPayload"}`: 1, `{"state":"Publishing"}`: 2, `{"state":"Ready"}`: 2,
+		`{"state":"Pending"}`: 1, `null`: 1, `{"state":"AwaitingPayload"}`: 1, `{"state":"Publishing"}`: 1, `{"state":"Ready"}`: 2,
 	} {
 		w := newWorld(t, in(state), made(v1alpha1.MasterRole, pointer))
 		if f := w.look().Facts(); !f.Payload.There || f.Payload.Digest == "" || f.Secret != (guards.Secret{Known: true}) || w.secrets != want {
