@@ -28,6 +28,9 @@ import (
 	"github.com/capstan-capi/capstan/transport"
 )
 
+// maxKeysAhead bounds what is held in memory: some ten kilobytes for a cluster.
+const maxKeysAhead = 1000
+
 // leaseName is the Lease of the replica that works.
 const leaseName = "capstan-provider-leader"
 
@@ -42,6 +45,7 @@ type managerFlags struct {
 	metricsCertDir     string
 	healthAddress      string
 	concurrency        int
+	keysAhead          int
 	insecureRegistries []string
 	extraCAFile        string
 	time               timekeeper
@@ -71,6 +75,7 @@ Exit codes: 0 if it was told to stop, 1 if it could not be started, or does not 
 	flags.StringVar(&f.metricsCertDir, "metrics-cert-dir", "/var/run/secrets/metrics-tls", "`folder` with tls.crt and tls.key to serve metrics with, read again for every connection")
 	flags.StringVar(&f.healthAddress, "health-probe-bind-address", ":9440", "`address` to serve /healthz and /readyz on; 0 for none")
 	flags.IntVar(&f.concurrency, "concurrency", 10, "how many objects of a kind are worked on at the same time")
+	flags.IntVar(&f.keysAhead, "keys-ahead", 50, "for how many clusters keys are made and held in memory ahead, while there is nothing else to do; 0 for none")
 	flags.StringArrayVar(&f.insecureRegistries, "insecure-registry", nil, "`host[:port]` of a registry to speak plain HTTP with if it does not speak TLS; loopback addresses need no flag (repeatable)")
 	flags.StringVar(&f.extraCAFile, "extra-ca-file", "", "PEM `file` of certificates to trust registries by, besides the system's and those of install-configs")
 	f.time.addFlags(flags)
@@ -86,6 +91,8 @@ func (f *managerFlags) validate() error {
 		return errors.New("--own-namespace (or env POD_NAMESPACE) is needed: the Lease is there")
 	case f.concurrency < 1:
 		return fmt.Errorf("--concurrency %d is less than 1", f.concurrency)
+	case f.keysAhead < 0 || f.keysAhead > maxKeysAhead:
+		return fmt.Errorf("--keys-ahead %d is not between 0 and %d", f.keysAhead, maxKeysAhead)
 	case !imageForm.MatchString(f.image):
 		return fmt.Errorf("--image %q is no reference of an image", f.image)
 	case len(validation.IsValidLabelValue(f.watchFilter)) > 0:
@@ -110,7 +117,7 @@ func (f *managerFlags) run(ctx context.Context) error {
 	}
 	own := &ownWrites{}
 	o := options.Options{
-		Live: mgr.GetAPIReader(), Took: own.add, Side: f.concurrency, Image: f.image,
+		Live: mgr.GetAPIReader(), Took: own.add, Side: f.concurrency, Image: f.image, KeysAhead: f.keysAhead,
 		Client:             &newest.Client{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Of: isOurs, Sees: provider.Sees(f.watchFilter), Took: own.took},
 		InsecureRegistries: f.insecureRegistries, ExtraCAFile: f.extraCAFile,
 	}

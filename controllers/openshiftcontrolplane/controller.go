@@ -38,12 +38,15 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	}
 	trigger := &house.Trigger{}
 	p := joint.New(joint.Options{
-		Client: o.Client, Live: o.Live, Image: o.Image, InsecureRegistries: o.InsecureRegistries, ExtraCAFile: o.ExtraCAFile,
+		Client: o.Client, Live: o.Live, Image: o.Image, KeysAhead: o.KeysAhead, InsecureRegistries: o.InsecureRegistries, ExtraCAFile: o.ExtraCAFile,
 		Log: mgr.GetLogger().WithName(table.Table.Name), Now: o.House.Now, Clock: o.House.Queue,
 		Changed: func(key client.ObjectKey) { trigger.After(house.KeyOf(key), 0) }, Probed: probed,
 	})
 	if err := mgr.Add(p.Guests); err != nil {
 		return fmt.Errorf("adding the questions to guests: %w", err)
+	}
+	if err := mgr.Add(p.Keys); err != nil {
+		return fmt.Errorf("adding what makes keys ahead: %w", err)
 	}
 	to := owners{in: mgr.GetClient()}
 	machines := &infrastructure{

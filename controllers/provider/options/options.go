@@ -22,6 +22,8 @@ type Options struct {
 	Side int
 	// Image is that of this program, for what runs beside the installer; empty for no installer.
 	Image string
+	// KeysAhead is for how many clusters keys are made ahead, zero for none.
+	KeysAhead int
 	// InsecureRegistries, as host[:port], may be spoken to in plain HTTP; loopback ones always may. ExtraCAFile has certificates of
 	// registries that are trusted besides the system's and those of install-configs; empty for none.
 	InsecureRegistries []string

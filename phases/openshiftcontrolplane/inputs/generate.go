@@ -255,7 +255,7 @@ func (s *Seen) authorities(ctx context.Context, mayMake bool) (secret.Certificat
 		return nil, fmt.Errorf("reading the authorities of Cluster %s: %w", s.look.Cluster.Name, err)
 	}
 	if mayMake {
-		err := keys.Generate(all)
+		err := s.r.Keys.Generate(all)
 		if err == nil {
 			err = all.SaveGenerated(ctx, s.r.through(), s.clusterKey(), s.owner())
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/capstan-capi/capstan/phases/images"
 	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/phases/payload"
+	"github.com/capstan-capi/capstan/phases/payload/keys"
 	"github.com/capstan-capi/capstan/phases/release"
 )
 
@@ -30,6 +31,8 @@ type Resolver struct {
 	now      func() time.Time
 	// CollectImage is that of this program, whose command collect runs beside the installer. Without it there are no Jobs.
 	CollectImage string
+	// Keys are those that were made ahead; nil for none.
+	Keys *keys.Stock
 
 	mu     sync.Mutex
 	recall map[client.ObjectKey]*memory

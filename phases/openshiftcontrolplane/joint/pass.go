@@ -16,6 +16,7 @@ import (
 	phases "github.com/capstan-capi/capstan/phases/openshiftcontrolplane"
 	"github.com/capstan-capi/capstan/phases/openshiftcontrolplane/inputs"
 	"github.com/capstan-capi/capstan/phases/openshiftcontrolplane/machines"
+	"github.com/capstan-capi/capstan/phases/payload/keys"
 	"github.com/capstan-capi/capstan/phases/records"
 	"github.com/capstan-capi/capstan/phases/release"
 )
@@ -27,6 +28,7 @@ type Phases struct {
 	Inputs   *inputs.Resolver
 	Machines *machines.Maker
 	Guests   *guest.Poller
+	Keys     *keys.Stock
 	Now      func() time.Time
 
 	read records.Recollection
@@ -40,6 +42,8 @@ type Options struct {
 	Live   client.Reader
 	// Image is that of this program, for what runs beside the installer; empty for no installer.
 	Image string
+	// KeysAhead is for how many clusters keys are made ahead.
+	KeysAhead int
 	// InsecureRegistries and ExtraCAFile are those of images.Options.
 	InsecureRegistries []string
 	ExtraCAFile        string
@@ -52,12 +56,14 @@ type Options struct {
 	Probed  func(key client.ObjectKey, took time.Duration, answered bool)
 }
 
-// New makes the rooms; guests are asked once Guests is started.
+// New makes the rooms; guests are asked once Guests is started, and keys are made ahead once Keys is.
 func New(o Options) *Phases {
 	registries := images.Options{InsecureRegistries: o.InsecureRegistries, ExtraCAFile: o.ExtraCAFile, Log: o.Log, Clock: o.Clock}
 	resolver := inputs.New(o.Client, o.Live, release.NewLookup(registries), o.Now)
-	resolver.CollectImage = o.Image
+	stock := keys.NewStock(o.KeysAhead, o.Clock, o.Log)
+	resolver.CollectImage, resolver.Keys = o.Image, stock
 	return &Phases{
+		Keys:   stock,
 		Reader: o.Client, Inputs: resolver, Machines: machines.New(o.Client, o.Live, o.Now), Now: o.Now,
 		Guests: guest.New(o.Client, o.Live, resolver, guest.Options{Changed: o.Changed, Probed: o.Probed, Clock: o.Clock, Now: o.Now}),
 	}
