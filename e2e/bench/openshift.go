@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/capstan-capi/capstan/e2e/capiworld"
 	"github.com/capstan-capi/capstan/e2e/cluster"
+	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
 const (
@@ -18,6 +21,11 @@ const (
 	guestsPatience = 20 * time.Minute
 	// guestsAskedEvery is how often it is asked whether a guest is Installed.
 	guestsAskedEvery = 500 * time.Millisecond
+	// many is how many guests there are at once where the ratio to the floor is measured: what takes as long however many there are hides
+	// the rest in a few.
+	many = 50
+	// stockedWithin is how long the provider may take until its stock of keys is full.
+	stockedWithin = 10 * time.Minute
 	// askedWithin is how long a provider that starts may take until it has asked every guest.
 	askedWithin = 2 * time.Minute
 )
@@ -39,7 +47,7 @@ var (
 // guestScenarios are those of clusters of OpenShift.
 func guestScenarios() []scenario {
 	var all []scenario
-	for _, number := range []int{5, 50} {
+	for _, number := range []int{5, many} {
 		one := scenario{
 			fmt.Sprintf("openshift-%d", number),
 			fmt.Sprintf("%d clusters of %d control-plane machines in memory are asked for at once; then they rest, and the provider starts anew; "+
@@ -51,7 +59,7 @@ func guestScenarios() []scenario {
 			},
 			installingGuests(number),
 		}
-		if number == 50 { // what takes as long however many there are hides the rest in a few
+		if number == many {
 			one.targets = append(one.targets, ratio(1.5))
 		}
 		all = append(all, one)
@@ -64,6 +72,8 @@ type guests struct {
 	*capiworld.World
 	bench *bench
 	asked []*capiworld.Asked
+	// filled is how often the provider has said that its stock of keys is full.
+	filled int
 	// idle is which part of the time the provider keeps a processor busy at rest.
 	idle float64
 }
@@ -87,18 +97,43 @@ func installingGuests(number int) func(context.Context, *bench) ([]sample, error
 
 // guests measures the provider.
 func (b *bench) guests(ctx context.Context, number int, one *sample) (err error) {
-	world, err := capiworld.Start(ctx, capiworld.Options{Bin: b.bin})
+	world, err := capiworld.Start(ctx, capiworld.Options{Bin: b.bin, Direct: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, world.Stop()) }()
 	g := &guests{World: world, bench: b}
-	for _, part := range []func(context.Context, int, *sample) error{g.install, g.rest, g.step, g.restart} {
+	for _, part := range []func(context.Context, int, *sample) error{g.keysAhead, g.install, g.rest, g.step, g.restart} {
 		if err := part(ctx, number, one); err != nil {
 			return fmt.Errorf("%w\n%s", err, world.Tell(context.WithoutCancel(ctx)))
 		}
 	}
 	return nil
+}
+
+// keysAhead has the provider make keys ahead, as the floor has them. Few clusters get theirs on the way.
+func (g *guests) keysAhead(ctx context.Context, number int, _ *sample) error {
+	if number < many {
+		return nil
+	}
+	return g.stocked(ctx)
+}
+
+// stocked waits until the provider has filled its stock of keys once more.
+func (g *guests) stocked(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, stockedWithin, fmt.Errorf("%s is too long", stockedWithin))
+	defer cancel()
+	g.filled++
+	return harness.Eventually(ctx, "keys to be made ahead", func(context.Context) error {
+		log, err := os.ReadFile(g.Manager(capiworld.Provider).Log)
+		if err != nil {
+			return fmt.Errorf("reading the log of the provider: %w", err)
+		}
+		if told := strings.Count(string(log), "Keys are made ahead"); told < g.filled {
+			return fmt.Errorf("the provider has filled its stock %d times", told)
+		}
+		return nil
+	})
 }
 
 // install asks for guests at once, and waits until all are Installed.

@@ -32,7 +32,7 @@ var (
 // made before, and waits at the same gates for what Cluster API, infrastructure and guests do. It writes each object, and its status, as
 // they are at the end, and tells of nothing on the way but that the API answers. The provider does not run meanwhile.
 func (b *bench) guestFloor(ctx context.Context, number int) (took time.Duration, err error) {
-	world, err := capiworld.Start(ctx, capiworld.Options{Bin: b.bin})
+	world, err := capiworld.Start(ctx, capiworld.Options{Bin: b.bin, Direct: true})
 	if err != nil {
 		return 0, err
 	}

@@ -41,7 +41,7 @@ func installingBooted(ctx context.Context, b *bench) (samples []sample, err erro
 	if err != nil {
 		return nil, fmt.Errorf("measuring the floor: %w", err)
 	}
-	world, err := capiworld.Start(ctx, capiworld.Options{Bin: b.bin})
+	world, err := capiworld.Start(ctx, capiworld.Options{Bin: b.bin, Direct: true})
 	if err != nil {
 		return nil, err
 	}

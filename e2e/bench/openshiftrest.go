@@ -22,8 +22,11 @@ import (
 // guestSteps is how many passes with nothing to do are made to measure one.
 const guestSteps = 400
 
-// rest counts what is asked while nothing happens, once the flight recorder has written its last.
+// rest counts what is asked while nothing happens, once keys were made ahead again and the flight recorder has written its last.
 func (g *guests) rest(ctx context.Context, _ int, one *sample) error {
+	if err := g.stocked(ctx); err != nil {
+		return err
+	}
 	if err := wait(ctx, restAfter+aftermath); err != nil {
 		return err
 	}

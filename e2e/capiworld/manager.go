@@ -27,7 +27,8 @@ import (
 const (
 	Core = "capi-controller-manager"
 	Dev  = "capd-controller-manager"
-	// Provider is that of the provider that is proved here. It goes through a proxy, so that it can be ended after a write.
+	// Provider is that of the provider that is proved here. It goes through a proxy, so that it can be ended after a write, unless the
+	// world is direct.
 	Provider = "openshift-install-controller-manager"
 )
 
@@ -127,7 +128,7 @@ func (w *World) newManager(ctx context.Context, deployment, name string) (*Manag
 		world: w, name: name, Log: filepath.Join(w.Cluster.Dir(), name+".log"),
 		User: "system:serviceaccount:" + of.Namespace + ":" + pod.ServiceAccountName,
 	}
-	kubeconfig, err := m.access(of.Namespace, deployment == Provider)
+	kubeconfig, err := m.access(of.Namespace, deployment == Provider && !w.direct)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +183,7 @@ func (m *Manager) access(namespace string, proxied bool) (string, error) {
 	return path, harness.WriteKubeconfig(path, m.between.URL())
 }
 
-// Between is the proxy between the manager and the API server; only Provider's has one.
+// Between is the proxy between the manager and the API server; only Provider's has one, and none in a world that is direct.
 func (m *Manager) Between() *proxy.Proxy { return m.between }
 
 // mount writes the Secret of the serving certificate, if the Pod mounts one.

@@ -38,6 +38,8 @@ type Options struct {
 	Layout string
 	// NoMutations is that of harness.Options, for the operator and the provider.
 	NoMutations bool
+	// Direct has the provider speak to the API server itself, and not by way of a proxy, which takes its part of the processors.
+	Direct bool
 }
 
 // World is a management plane.
@@ -51,6 +53,8 @@ type World struct {
 	managers map[string]*Manager
 	// image is the provider's where it is a whole one, nil otherwise.
 	image v1.Image
+	// direct is that of the options.
+	direct bool
 	// ports are for the world's clusters, and endpoints is how many are taken.
 	ports     ports
 	endpoints atomic.Int32
@@ -65,7 +69,7 @@ func Start(ctx context.Context, o Options) (_ *World, err error) {
 	if err := Built(bin); err != nil {
 		return nil, err
 	}
-	w := &World{bin: bin, managers: map[string]*Manager{}}
+	w := &World{bin: bin, managers: map[string]*Manager{}, direct: o.Direct}
 	if w.ports, err = takePorts(); err != nil {
 		return nil, err
 	}
