@@ -46,7 +46,8 @@ func (k *kept) pass(state machine.State, change func(*guards.Facts)) *v1alpha1.O
 	plane := k.read()
 	facts := Look{Plane: plane}.Facts(k.now)
 	change(&facts)
-	if _, err := k.store.Save(k.t.Context(), "fleet/a", Snapshot{Record: machine.Record{State: state, Since: noon.Add(time.Nanosecond)}, Facts: facts}); err != nil {
+	record := machine.Record{State: state, Since: noon.Add(time.Nanosecond), CameFrom: guards.Locating}
+	if _, err := k.store.Save(k.t.Context(), "fleet/a", Snapshot{Record: record, Facts: facts}); err != nil {
 		k.t.Fatal(err)
 	}
 	return k.read()

@@ -15,7 +15,7 @@ const (
 	calmest = 20 * time.Second
 	// calmFor is how many times as long as the last write took the next one waits: an API server that has too much to do is not kept busy
 	// with words.
-	calmFor = 50
+	calmFor = 100
 )
 
 // calm keeps statuses from being written for what lasts a moment. If what it remembers is lost, a status is written once more, and a
@@ -27,7 +27,7 @@ type calm struct {
 	passed map[machine.Key]passed
 }
 
-// written is when a status was written last, and how long that took.
+// written is when a status was written last, or one that says nothing yet was seen first, and how long that took.
 type written struct {
 	at   time.Time
 	took time.Duration
@@ -42,7 +42,7 @@ func newCalm() *calm {
 
 // wait is after how long a status may be written that has another record than the stored one, or says anything else; zero for now.
 func (c *calm) wait(key machine.Key, stored, record machine.Record, now time.Time) time.Duration {
-	if !isEntry(stored, record) || (stored.Failure == nil) != (record.Failure == nil) {
+	if !isEntry(stored, record) && !isFirst(stored, record) || (stored.Failure == nil) != (record.Failure == nil) {
 		return 0
 	}
 	if stored.Failure != nil && stored.Failure.Terminal != record.Failure.Terminal {
@@ -50,7 +50,11 @@ func (c *calm) wait(key machine.Key, stored, record machine.Record, now time.Tim
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	last := c.wrote[key]
+	last, known := c.wrote[key]
+	if !known && isFirst(stored, record) {
+		last = written{at: now}
+		c.wrote[key] = last
+	}
 	pause := min(max(calmly, calmFor*last.took), calmest)
 	if age := now.Sub(last.at); age >= 0 && age < pause {
 		return pause - age
@@ -85,6 +89,10 @@ func (c *calm) take(key machine.Key, stored machine.Record) (record machine.Reco
 func isEntry(one, other machine.Record) bool {
 	return one.UID == other.UID && one.State == other.State && one.Since.Equal(other.Since)
 }
+
+// isFirst says that nothing is stored yet, and that the machine has made no move: an object that was just made, for which somebody is
+// most often about to make the next one.
+func isFirst(stored, record machine.Record) bool { return stored.State == "" && record.CameFrom == "" }
 
 // forget lets go of what is remembered of an instance that is gone.
 func (c *calm) forget(key machine.Key) {

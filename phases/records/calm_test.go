@@ -18,6 +18,13 @@ func calmStore(c client.Client) (s *OwnStatus[int, int, *thing], now *time.Time)
 	return s, &at
 }
 
+// movedTo is a snapshot of a machine that has moved.
+func movedTo(state machine.State, reason string) machine.Snapshot[int, int] {
+	shot := shotOf(state, reason)
+	shot.Record.CameFrom = "Open"
+	return shot
+}
+
 func saveTo(t *testing.T, s *OwnStatus[int, int, *thing], shot machine.Snapshot[int, int]) (later time.Duration) {
 	t.Helper()
 	if _, _, err := s.Load(t.Context(), "ns/one"); err != nil {
@@ -45,10 +52,10 @@ func TestOwnStatus_that_is_calm_puts_off_words_and_tells_moves_and_trouble_at_on
 		writes int
 		later  time.Duration
 	}{
-		{shotOf("Waiting", ""), 0, 1, 0},
-		{shotOf("Waiting", "0 of 3"), 500 * time.Millisecond, 1, 1500 * time.Millisecond},
-		{shotOf("Waiting", ""), 0, 1, 0}, // as it is stored
-		{shotOf("Waiting", "1 of 3"), 1500 * time.Millisecond, 2, 0},
+		{movedTo("Waiting", ""), 0, 1, 0},
+		{movedTo("Waiting", "0 of 3"), 500 * time.Millisecond, 1, 1500 * time.Millisecond},
+		{movedTo("Waiting", ""), 0, 1, 0}, // as it is stored
+		{movedTo("Waiting", "1 of 3"), 1500 * time.Millisecond, 2, 0},
 		{shotOf("Ready", "2 of 3"), 0, 3, 0},
 		{failing(shotOf("Ready", "2 of 3"), "rust", false), 0, 4, 0},
 		{failing(shotOf("Ready", "2 of 3"), "more rust", false), 0, 4, calmly},
@@ -66,12 +73,12 @@ func TestOwnStatus_that_is_calm_puts_off_words_and_tells_moves_and_trouble_at_on
 
 func TestOwnStatus_that_is_calm_tells_words_more_rarely_where_writes_take_long(t *testing.T) {
 	for _, row := range []struct{ took, pause time.Duration }{
-		{10 * time.Millisecond, calmly}, {200 * time.Millisecond, 10 * time.Second}, {time.Minute, calmest}, {-time.Hour, calmly},
+		{10 * time.Millisecond, calmly}, {100 * time.Millisecond, 10 * time.Second}, {time.Minute, calmest}, {-time.Hour, calmly},
 	} {
 		c := newCluster(t, &thing{ObjectMeta: named("one")})
 		s, now := calmStore(c)
 		c.takes = func() { *now = now.Add(row.took) }
-		saveTo(t, s, shotOf("Waiting", ""))
+		saveTo(t, s, movedTo("Waiting", ""))
 		for range 2 { // the second waits as long
 			if later := saveTo(t, s, shotOf("Waiting", "0 of 3")); later != row.pause || c.writes != 1 {
 				t.Errorf("after a write of %s there are %d, and the next is after %s, want %s", row.took, c.writes, later, row.pause)
@@ -84,6 +91,32 @@ func TestOwnStatus_that_is_calm_tells_words_more_rarely_where_writes_take_long(t
 	}
 }
 
+func TestOwnStatus_that_is_calm_waits_a_moment_before_it_tells_that_nothing_has_happened(t *testing.T) {
+	c := newCluster(t, &thing{ObjectMeta: named("one")})
+	s, now := calmStore(c)
+	for _, step := range []struct {
+		after  time.Duration
+		writes int
+		later  time.Duration
+	}{{0, 0, calmly}, {calmly / 2, 0, calmly / 2}, {calmly / 2, 1, 0}} {
+		*now = now.Add(step.after)
+		if later := saveTo(t, s, shotOf("Waiting", "nothing yet")); later != step.later || c.writes != step.writes {
+			t.Errorf("%d writes, and again after %s; want %d and %s", c.writes, later, step.writes, step.later)
+		}
+	}
+	for name, shot := range map[string]machine.Snapshot[int, int]{
+		"a move":   {Record: machine.Record{State: "Ready", CameFrom: "Waiting"}},
+		"an error": {Record: machine.Record{State: "Waiting", Failure: &machine.Failure{Message: "rust"}}},
+	} {
+		c := newCluster(t, &thing{ObjectMeta: named("one")})
+		s, _ := calmStore(c)
+		saveTo(t, s, shotOf("Waiting", "nothing yet"))
+		if later := saveTo(t, s, shot); later != 0 || c.writes != 1 {
+			t.Errorf("%s: %d writes, and again after %s", name, c.writes, later)
+		}
+	}
+}
+
 func TestOwnStatus_that_is_calm_writes_at_once_after_a_write_that_was_refused(t *testing.T) {
 	c := newCluster(t, &thing{ObjectMeta: named("one")})
 	s, _ := calmStore(c)
@@ -91,11 +124,11 @@ func TestOwnStatus_that_is_calm_writes_at_once_after_a_write_that_was_refused(t 
 		t.Fatal(err)
 	}
 	c.fails = errors.New("refused")
-	if _, err := s.Save(t.Context(), "ns/one", shotOf("Waiting", "")); err == nil {
+	if _, err := s.Save(t.Context(), "ns/one", movedTo("Waiting", "")); err == nil {
 		t.Fatal("it was saved")
 	}
 	c.fails = nil
-	if later := saveTo(t, s, shotOf("Waiting", "0 of 3")); later != 0 || c.writes != 2 {
+	if later := saveTo(t, s, movedTo("Waiting", "0 of 3")); later != 0 || c.writes != 2 {
 		t.Errorf("%d writes, and again after %s", c.writes, later)
 	}
 }
@@ -111,7 +144,7 @@ func TestOwnStatus_that_is_calm_stores_no_state_that_is_only_passed_through(t *t
 	if record, found, err := s.Load(t.Context(), "ns/one"); err != nil || !found || record.State != "Locating" {
 		t.Fatalf("the next pass goes on from %+v, %t, %v", record, found, err)
 	}
-	if _, err := s.Save(t.Context(), "ns/one", shotOf("Waiting", "")); err != nil || c.writes != 1 {
+	if _, err := s.Save(t.Context(), "ns/one", movedTo("Waiting", "")); err != nil || c.writes != 1 {
 		t.Fatalf("%d writes, %v", c.writes, err)
 	}
 	if record, _, err := s.Load(t.Context(), "ns/one"); err != nil || record.State != "Waiting" {
@@ -122,7 +155,7 @@ func TestOwnStatus_that_is_calm_stores_no_state_that_is_only_passed_through(t *t
 func TestOwnStatus_that_is_calm_goes_on_from_what_is_stored_where_that_has_changed(t *testing.T) {
 	c := newCluster(t, &thing{ObjectMeta: named("one")})
 	s, _ := calmStore(c)
-	saveTo(t, s, shotOf("Waiting", ""))
+	saveTo(t, s, movedTo("Waiting", ""))
 	passing := shotOf("Locating", "")
 	passing.Passing = true
 	saveTo(t, s, passing)
