@@ -21,23 +21,20 @@ const (
 // calm keeps statuses from being written for what lasts a moment. If what it remembers is lost, a status is written once more, and a
 // machine passes once more through a state that was not stored.
 type calm struct {
-	mu    sync.Mutex
-	wrote map[machine.Key]written
+	mu sync.Mutex
+	// wrote is when a status was written last, or one that says nothing yet was seen first.
+	wrote map[machine.Key]time.Time
+	// took is how long the last write of any instance took, by which the next ones wait.
+	took time.Duration
 	// passed are records of states that were not stored.
 	passed map[machine.Key]passed
-}
-
-// written is when a status was written last, or one that says nothing yet was seen first, and how long that took.
-type written struct {
-	at   time.Time
-	took time.Duration
 }
 
 // passed is a record, and the stored one that it goes on from.
 type passed struct{ from, record machine.Record }
 
 func newCalm() *calm {
-	return &calm{wrote: map[machine.Key]written{}, passed: map[machine.Key]passed{}}
+	return &calm{wrote: map[machine.Key]time.Time{}, passed: map[machine.Key]passed{}}
 }
 
 // wait is after how long a status may be written that has another record than the stored one, or says anything else; zero for now.
@@ -52,11 +49,11 @@ func (c *calm) wait(key machine.Key, stored, record machine.Record, now time.Tim
 	defer c.mu.Unlock()
 	last, known := c.wrote[key]
 	if !known && isFirst(stored, record) {
-		last = written{at: now}
-		c.wrote[key] = last
+		last = now
+		c.wrote[key] = now
 	}
-	pause := min(max(calmly, calmFor*last.took), calmest)
-	if age := now.Sub(last.at); age >= 0 && age < pause {
+	pause := min(max(calmly, calmFor*c.took), calmest)
+	if age := now.Sub(last); age >= 0 && age < pause {
 		return pause - age
 	}
 	return 0
@@ -66,7 +63,7 @@ func (c *calm) wait(key machine.Key, stored, record machine.Record, now time.Tim
 func (c *calm) note(key machine.Key, began, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.wrote[key] = written{at: now, took: now.Sub(began)}
+	c.wrote[key], c.took = now, now.Sub(began)
 }
 
 // pass keeps a record that is not stored for the next pass.

@@ -117,6 +117,19 @@ func TestOwnStatus_that_is_calm_waits_a_moment_before_it_tells_that_nothing_has_
 	}
 }
 
+func TestCalm_goes_by_the_last_write_of_whichever_instance(t *testing.T) {
+	c := newCalm()
+	c.note("ns/one", noon, noon.Add(50*time.Millisecond))
+	now, waiting := noon.Add(time.Second), machine.Record{State: "Waiting"}
+	if wait := c.wait("ns/two", machine.Record{}, waiting, now); wait != 5*time.Second {
+		t.Errorf("what nothing has happened to is told of after %s", wait)
+	}
+	c.note("ns/one", now, now.Add(time.Millisecond))
+	if wait := c.wait("ns/two", machine.Record{}, waiting, now.Add(time.Second)); wait != calmly-time.Second {
+		t.Errorf("once the server is quick it is after %s", wait)
+	}
+}
+
 func TestOwnStatus_that_is_calm_writes_at_once_after_a_write_that_was_refused(t *testing.T) {
 	c := newCluster(t, &thing{ObjectMeta: named("one")})
 	s, _ := calmStore(c)

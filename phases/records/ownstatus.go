@@ -63,9 +63,9 @@ func (s *OwnStatus[F, E, O]) With(put func(from, to O), tell func(O, machine.Sna
 }
 
 // Calmly has a status written at once for a move, and for an error that comes, goes or becomes terminal, but for words, counts and
-// conditions of the same state only every two seconds, or as many as twenty where a write takes long: what lasts a moment is not told, nor
-// is it in the first two seconds of an object that nothing has happened to yet.
-// States that a machine only passes through are not stored; the next pass gets their record all the same. It returns the store.
+// conditions of the same state only every two seconds, or as many as twenty where a write takes long: what lasts a moment is not told,
+// and of a new object that nothing has happened to it yet only once that has lasted as long. States that a machine only passes through
+// are not stored; the next pass gets their record all the same. It returns the store.
 func (s *OwnStatus[F, E, O]) Calmly() *OwnStatus[F, E, O] {
 	s.calm = newCalm()
 	return s
