@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -47,6 +48,9 @@ type Marking struct {
 	Key  client.ObjectKey
 	// UID is that of the object that the pass has seen: another one of the name is not marked.
 	UID string
+	// Seen is the object as the pass has it, for marks that allow nothing that the API server is not asked about again; nil for one that
+	// is read first. What is written is bound to its version either way.
+	Seen *v1alpha1.OpenShiftControlPlane
 }
 
 // Read are the marks as the API server has them now, and the object that they are on.
@@ -65,10 +69,20 @@ func (m Marking) Read(ctx context.Context) (guards.Marks, *v1alpha1.OpenShiftCon
 // then may be done what they allow. None is taken back, and a digest or UID that is there stays. Each is refused if the object has
 // changed since it was read.
 func (m Marking) Advance(ctx context.Context, asked guards.Marks) (guards.Marks, error) {
+	if m.Seen != nil {
+		if marks, err := m.advance(ctx, m.Seen.DeepCopy(), asked); !apierrors.IsConflict(err) {
+			return marks, err
+		}
+	}
 	now, plane, err := m.Read(ctx)
 	if err != nil {
 		return now, err
 	}
+	return m.advance(ctx, plane, asked)
+}
+
+func (m Marking) advance(ctx context.Context, plane *v1alpha1.OpenShiftControlPlane, asked guards.Marks) (guards.Marks, error) {
+	now := MarksOf(plane)
 	wanted := now.Advance(asked)
 	for _, one := range []struct {
 		mark        records.Mark

@@ -44,7 +44,9 @@ func (s *Seen) FreezeInputs(ctx context.Context) (machine.Result, error) {
 	if err := s.ownTemplates(ctx); err != nil {
 		return machine.Result{}, err
 	}
-	if _, err := s.marking().Advance(ctx, guards.Marks{Inputs: digest}); err != nil {
+	marking := s.marking()
+	marking.Seen = s.look.Plane
+	if _, err := marking.Advance(ctx, guards.Marks{Inputs: digest}); err != nil {
 		return machine.Result{}, err
 	}
 	return machine.Result{Did: "froze the inputs of digest " + digest[:12]}, nil

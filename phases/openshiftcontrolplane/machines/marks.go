@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -26,7 +27,9 @@ func (s *Seen) advance(ctx context.Context, marks guards.Marks) (machine.Result,
 	if s.look.Plane == nil {
 		return machine.Result{}, nil
 	}
-	_, err := s.marking().Advance(ctx, marks)
+	marking := s.marking()
+	marking.Seen = s.look.Plane
+	_, err := marking.Advance(ctx, marks)
 	return machine.Result{}, err
 }
 
@@ -35,6 +38,9 @@ func (s *Seen) advance(ctx context.Context, marks guards.Marks) (machine.Result,
 func (s *Seen) Hold(ctx context.Context) error {
 	if s.look.Plane == nil || controllerutil.ContainsFinalizer(s.look.Plane, v1alpha1.Finalizer) || !s.look.Plane.DeletionTimestamp.IsZero() {
 		return nil
+	}
+	if err := s.patchFinalizer(ctx, s.look.Plane.DeepCopy(), controllerutil.AddFinalizer); !apierrors.IsConflict(err) {
+		return err
 	}
 	_, plane, err := s.marking().Read(ctx)
 	if err != nil {
