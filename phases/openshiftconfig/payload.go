@@ -22,7 +22,7 @@ import (
 // planeKind is the kind of control planes whose payload is taken.
 const planeKind = "OpenShiftControlPlane"
 
-// sources are what the data of one config is made of, as they were read live.
+// sources are what the data of one config is made of.
 type sources struct {
 	// missing says what is not there yet, empty once all is.
 	missing string
@@ -51,31 +51,41 @@ func (l Look) plane() (name, missing string) {
 	return ref.Name, ""
 }
 
-// sources reads them from the API server itself: Secrets are watched by their metadata only.
-func (p *Pass) sources(ctx context.Context) (sources, error) {
+// sources reads them from the API server itself, since Secrets are watched by their metadata only, and returns the payload among them. The
+// one that was read before is taken if the cache still has its version; nil for none.
+func (p *Pass) sources(ctx context.Context, before *onePayload) (sources, *onePayload, error) {
 	l, c, live := p.Look, p.phases.Client, p.phases.Live
 	plane, missing := l.plane()
 	if missing != "" {
-		return sources{missing: missing}, nil
+		return sources{missing: missing}, nil, nil
 	}
-	name := payload.SecretName(plane, payload.Role(l.Config.Spec.Role))
-	cached, err := versionOf(ctx, c, client.ObjectKey{Namespace: l.Config.Namespace, Name: name})
+	key := client.ObjectKey{Namespace: l.Config.Namespace, Name: payload.SecretName(plane, payload.Role(l.Config.Spec.Role))}
+	cached, err := versionOf(ctx, c, key)
 	if err != nil || cached == "" {
-		return sources{missing: notMade(plane, l.Config.Spec.Role)}, err // that it comes is an event
+		return sources{missing: notMade(plane, l.Config.Spec.Role)}, nil, err // that it comes is an event
 	}
-	one, err := p.phases.payloads.read(ctx, live, client.ObjectKey{Namespace: l.Config.Namespace, Name: name}, cached)
-	if err != nil {
-		return sources{}, err
+	one := before
+	if one == nil || one.version != cached {
+		if one, err = readPayload(ctx, live, key); err != nil {
+			return sources{}, nil, err
+		}
 	}
 	of := &v1alpha1.OpenShiftControlPlane{}
 	known, err := get(ctx, c, client.ObjectKey{Namespace: l.Config.Namespace, Name: plane}, of)
 	if err != nil {
-		return sources{}, err
+		return sources{}, nil, err
 	}
 	if owner := one.owner; owner == nil || owner.Kind != planeKind || owner.Name != plane || known && owner.UID != of.UID {
-		return sources{missing: notMade(plane, l.Config.Spec.Role)}, nil
+		return sources{missing: notMade(plane, l.Config.Spec.Role)}, nil, nil
 	}
-	made := sources{secret: name, url: one.url, config: one.config, spoilt: one.spoilt}
+	made, err := l.sourcesOf(ctx, c, live, one, plane)
+	return made, one, err
+}
+
+// sourcesOf are a payload, and the overrides that the spec names.
+func (l Look) sourcesOf(ctx context.Context, c, live client.Reader, one *onePayload, plane string) (made sources, err error) {
+	name := payload.SecretName(plane, payload.Role(l.Config.Spec.Role))
+	made = sources{secret: name, url: one.url, config: one.config, spoilt: one.spoilt}
 	if made.spoilt == nil && one.altered {
 		return sources{missing: fmt.Sprintf("the Ignition config of Secret %s was altered, and %s %s has not given it back yet", name, planeKind, plane)}, nil
 	}

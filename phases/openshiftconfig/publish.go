@@ -37,17 +37,17 @@ type Phases struct {
 	mu sync.Mutex
 	// known is what was read last. Lost, it is read again.
 	known map[machine.Key]known
-
-	payloads payloads
 }
 
 // known is what is known of the data of a config as long as all that it is made of has the same versions.
 type known struct {
 	sources, digest string
-	// right is the version of the data Secret that was as it should be, empty for none.
+	// payload is the one that was read, until the data Secret is right; nil for none, and for one that is too large to be kept.
+	payload *onePayload
+	// right is the version of the data Secret when it was last read, or created, as it should be; empty for none.
 	right string
-	// unseen says that there is a data Secret that the cache does not have yet.
-	unseen bool
+	// uncached says that the API server has, or may have, a data Secret that the cache does not show.
+	uncached bool
 }
 
 // Forget lets go of what is remembered of a config that is gone.
@@ -117,7 +117,7 @@ func (l Look) state() machine.State {
 }
 
 // read compares the data Secret with what it should be, unless that was done and nothing has another version since. Before it is
-// published nothing is asked of it but whether it is there.
+// published nothing is asked of it but whether it is there, and of the cache only.
 func (p *Pass) read(ctx context.Context) error {
 	sources, secret, err := p.versions(ctx, p.phases.Client)
 	if err != nil {
@@ -138,7 +138,11 @@ func (p *Pass) read(ctx context.Context) error {
 		p.facts.Payload = guards.Payload{Known: true, There: true, Digest: last.digest}
 		return nil
 	}
-	from, err := p.sources(ctx)
+	var before *onePayload
+	if same {
+		before = last.payload
+	}
+	from, read, err := p.sources(ctx, before)
 	if err != nil {
 		return err
 	}
@@ -147,18 +151,18 @@ func (p *Pass) read(ctx context.Context) error {
 		return nil
 	}
 	p.facts.Payload.Digest = from.digest()
-	found := known{sources: sources, digest: p.facts.Payload.Digest}
+	found := known{sources: sources, digest: p.facts.Payload.Digest, payload: read.kept()}
 	if !waits {
 		p.data, p.refused = from.data()
-		if p.state() == guards.Publishing && secret == "" && last.right == "" && !last.unseen {
-			p.facts.Secret.Known = true // whoever creates it is told if the cache is behind
+		if p.refused == nil && p.state() == guards.Publishing && secret == "" && last.right == "" && !last.uncached {
+			p.facts.Secret.Known = true // if the cache is behind, the creation is refused
 		} else if err := p.compare(ctx); err != nil {
 			return err
 		}
 	}
-	found.unseen = p.secret != nil && secret == ""
+	found.uncached = p.secret != nil && secret == ""
 	if p.facts.Secret.Right {
-		found.right = version(p.secret)
+		found.right, found.payload = version(p.secret), nil
 	}
 	p.phases.remember(p.key, found)
 	return nil
@@ -228,7 +232,7 @@ func (p *Pass) PublishData(ctx context.Context) (machine.Result, error) {
 	did, err := p.publish(ctx)
 	if apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err) {
 		last := p.phases.remembered(p.key)
-		last.unseen = true
+		last.uncached = true
 		p.phases.remember(p.key, last)
 		return machine.Result{LookAgain: again}, nil // somebody has written since it was read, and it is read again
 	}
@@ -241,16 +245,19 @@ func (p *Pass) PublishData(ctx context.Context) (machine.Result, error) {
 	return machine.Result{Did: did, LookAgain: again}, nil
 }
 
-// create creates the Secret, and has what the API server has made of it not read again if it is right.
+// create creates the Secret. If the API server has stored it as wanted, its version is remembered, so that it is not read back; a webhook
+// may have changed it.
 func (p *Pass) create(ctx context.Context, wanted *corev1.Secret) error {
 	if err := p.phases.Client.Create(ctx, wanted); err != nil {
 		return err
 	}
+	last := p.phases.remembered(p.key)
 	if p.secret = wanted; p.isRight() {
-		last := p.phases.remembered(p.key)
-		last.right = version(wanted)
-		p.phases.remember(p.key, last)
+		last.right, last.payload = version(wanted), nil
+	} else {
+		last.uncached = true
 	}
+	p.phases.remember(p.key, last)
 	return nil
 }
 

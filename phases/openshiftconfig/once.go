@@ -2,29 +2,19 @@ package openshiftconfig
 
 import (
 	"context"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
 	"github.com/capstan-capi/capstan/phases/payload"
+	"github.com/capstan-capi/capstan/phases/payload/ignition"
 )
 
-// payloadsKept is how many payloads are kept in memory, each of them at most a megabyte: the machines of a cluster ask for the same ones
-// within a few seconds.
-const payloadsKept = 32
-
-// payloads are those that were read last, so that each version of one is read and parsed once for all machines. Lost, one is read again.
-// The zero value is ready, and may be used by many goroutines.
-type payloads struct {
-	once sync.Once
-	kept *lru.Cache
-}
-
-// onePayload is what a Secret with the Ignition config of a role says. Nobody changes it.
+// onePayload is what a Secret with the Ignition config of a role says, as it was read. Each config reads it once for itself after it has
+// come, so that a cache that is behind does not give it the one of an attempt before. If it is lost, it is read again; one that is old
+// has another version than the cache, and one that is forged has no owner or another sum.
 type onePayload struct {
 	version string
 	// owner is its controller, nil for none.
@@ -36,23 +26,23 @@ type onePayload struct {
 	url     string
 }
 
-// read returns what a Secret says of which the cache has a version; nothing where it is gone.
-func (p *payloads) read(ctx context.Context, live client.Reader, key client.ObjectKey, cached string) (*onePayload, error) {
-	p.once.Do(func() { p.kept = lru.New(payloadsKept) })
-	if kept, has := p.kept.Get(key); has {
-		if one, is := kept.(*onePayload); is && one.version == cached {
-			return one, nil
-		}
-	}
+// readPayload returns what a Secret says, nothing where it is gone.
+func readPayload(ctx context.Context, live client.Reader, key client.ObjectKey) (*onePayload, error) {
 	secret := &corev1.Secret{}
 	found, err := get(ctx, live, key, secret)
 	if err != nil || !found {
-		p.kept.Remove(key)
 		return &onePayload{}, err
 	}
 	one := &onePayload{version: version(secret), owner: metav1.GetControllerOf(secret), url: secret.Annotations[v1alpha1.PayloadURLAnnotation]}
 	one.config, one.spoilt = payload.Unpacked(secret.Data)
 	one.altered = one.spoilt == nil && payload.Sum(one.config) != secret.Annotations[v1alpha1.PayloadSumAnnotation]
-	p.kept.Add(key, one)
 	return one, nil
+}
+
+// kept is the payload if it is one that may be kept in memory: one that fits into no data Secret, 16 MiB at most, is not.
+func (p *onePayload) kept() *onePayload {
+	if p == nil || ignition.Fits(p.config) != nil {
+		return nil
+	}
+	return p
 }
