@@ -75,7 +75,7 @@ Exit codes: 0 if it was told to stop, 1 if it could not be started, or does not 
 	flags.StringVar(&f.metricsCertDir, "metrics-cert-dir", "/var/run/secrets/metrics-tls", "`folder` with tls.crt and tls.key to serve metrics with, read again for every connection")
 	flags.StringVar(&f.healthAddress, "health-probe-bind-address", ":9440", "`address` to serve /healthz and /readyz on; 0 for none")
 	flags.IntVar(&f.concurrency, "concurrency", 10, "how many objects of a kind are worked on at the same time")
-	flags.IntVar(&f.keysAhead, "keys-ahead", 50, "for how many clusters keys are made and held in memory ahead, while there is nothing else to do; 0 for none")
+	flags.IntVar(&f.keysAhead, "keys-ahead", 50, fmt.Sprintf("for how many clusters the RSA keys of authorities are made ahead and held in memory, once no cluster has needed any for a minute; 0 for none, %d at most", maxKeysAhead))
 	flags.StringArrayVar(&f.insecureRegistries, "insecure-registry", nil, "`host[:port]` of a registry to speak plain HTTP with if it does not speak TLS; loopback addresses need no flag (repeatable)")
 	flags.StringVar(&f.extraCAFile, "extra-ca-file", "", "PEM `file` of certificates to trust registries by, besides the system's and those of install-configs")
 	f.time.addFlags(flags)

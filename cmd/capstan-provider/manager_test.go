@@ -42,6 +42,7 @@ func TestManager_refuses_flags_that_make_no_sense(t *testing.T) {
 		"--own-namespace (or env POD_NAMESPACE) is needed": nil,
 		"--concurrency 0 is less than 1":                   {"--own-namespace=a", "--concurrency=0"},
 		"--keys-ahead -1 is not between":                   {"--own-namespace=a", "--keys-ahead=-1"},
+		"--keys-ahead 1001 is not between":                 {"--own-namespace=a", "--keys-ahead=1001"},
 		`--image "a b" is no reference`:                    {"--own-namespace=a", "--image=a b"},
 		`--watch-filter "a b" is no value of a label`:      {"--own-namespace=a", "--watch-filter=a b"},
 	} {

@@ -12,6 +12,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/capstan-capi/capstan/api/v1alpha1"
@@ -45,8 +46,11 @@ func Add(mgr ctrl.Manager, o options.Options) error {
 	if err := mgr.Add(p.Guests); err != nil {
 		return fmt.Errorf("adding the questions to guests: %w", err)
 	}
+	if err := metrics.Registry.Register(aheadMetric(p.Keys.Ahead)); err != nil {
+		return fmt.Errorf("registering the metric of keys: %w", err)
+	}
 	if err := mgr.Add(p.Keys); err != nil {
-		return fmt.Errorf("adding what makes keys ahead: %w", err)
+		return fmt.Errorf("adding the stock of keys: %w", err)
 	}
 	to := owners{in: mgr.GetClient()}
 	machines := &infrastructure{

@@ -30,6 +30,13 @@ var (
 	kubeconfigMetric = prometheus.NewDesc("capstan_install_kubeconfig_expiry_seconds", "For how long the certificate in the kubeconfig of a cluster is still valid.", []string{"namespace", "name"}, nil)
 )
 
+// aheadMetric says what is left of the keys that were made ahead.
+func aheadMetric(ahead func() int) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "capstan_install_keys_ahead", Help: "For how many clusters keys are made ahead.",
+	}, func() float64 { return float64(ahead()) })
+}
+
 // meter is a store that notes what passes come to, on their way into the store. What it notes is lost with the process.
 type meter struct {
 	*phases.Store

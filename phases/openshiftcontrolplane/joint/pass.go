@@ -28,8 +28,9 @@ type Phases struct {
 	Inputs   *inputs.Resolver
 	Machines *machines.Maker
 	Guests   *guest.Poller
-	Keys     *keys.Stock
-	Now      func() time.Time
+	// Keys are those that are made ahead.
+	Keys *keys.Stock
+	Now  func() time.Time
 
 	read records.Recollection
 }
@@ -42,7 +43,7 @@ type Options struct {
 	Live   client.Reader
 	// Image is that of this program, for what runs beside the installer; empty for no installer.
 	Image string
-	// KeysAhead is for how many clusters keys are made ahead.
+	// KeysAhead is for how many clusters keys are made ahead, zero for none.
 	KeysAhead int
 	// InsecureRegistries and ExtraCAFile are those of images.Options.
 	InsecureRegistries []string
@@ -60,7 +61,7 @@ type Options struct {
 func New(o Options) *Phases {
 	registries := images.Options{InsecureRegistries: o.InsecureRegistries, ExtraCAFile: o.ExtraCAFile, Log: o.Log, Clock: o.Clock}
 	resolver := inputs.New(o.Client, o.Live, release.NewLookup(registries), o.Now)
-	stock := keys.NewStock(o.KeysAhead, o.Clock, o.Log)
+	stock := keys.NewStock(keys.StockOptions{Clusters: o.KeysAhead, Now: o.Now, Clock: o.Clock, Log: o.Log})
 	resolver.CollectImage, resolver.Keys = o.Image, stock
 	return &Phases{
 		Keys:   stock,
