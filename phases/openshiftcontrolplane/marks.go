@@ -48,9 +48,10 @@ type Marking struct {
 	Key  client.ObjectKey
 	// UID is that of the object that the pass has seen: another one of the name is not marked.
 	UID string
-	// Seen is the object as the pass has it, for marks that allow nothing that the API server is not asked about again; nil for one that
-	// is read first. What is written is bound to its version either way.
-	Seen *v1alpha1.OpenShiftControlPlane
+	// Cached is the object as the pass has loaded it: marks are written bound to its version, and the object is read only if the API server
+	// refuses that, or if nothing is to be written by it. It must be nil for marks of the bootstrap Machine, which are decided by what the
+	// API server has now: then the object is read first.
+	Cached *v1alpha1.OpenShiftControlPlane
 }
 
 // Read are the marks as the API server has them now, and the object that they are on.
@@ -67,10 +68,10 @@ func (m Marking) Read(ctx context.Context) (guards.Marks, *v1alpha1.OpenShiftCon
 
 // Advance sets the marks that are asked for and not there, and returns those that there are then, when the API server has them: only
 // then may be done what they allow. None is taken back, and a digest or UID that is there stays. Each is refused if the object has
-// changed since it was read.
+// changed since it was read; if that was from a cache, it is tried once more.
 func (m Marking) Advance(ctx context.Context, asked guards.Marks) (guards.Marks, error) {
-	if m.Seen != nil {
-		if marks, err := m.advance(ctx, m.Seen.DeepCopy(), asked); !apierrors.IsConflict(err) {
+	if m.Cached != nil && MarksOf(m.Cached).Advance(asked) != MarksOf(m.Cached) {
+		if marks, err := m.advance(ctx, m.Cached.DeepCopy(), asked); !apierrors.IsConflict(err) {
 			return marks, err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	guards "github.com/capstan-capi/capstan/guards/openshiftcontrolplane"
 )
 
-func TestMarking_reads_only_what_has_changed_since_it_was_seen(t *testing.T) {
+func TestMarking_reads_only_what_the_cache_does_not_have_any_more(t *testing.T) {
 	for name, row := range map[string]struct {
 		// meanwhile are the marks that somebody else has set since.
 		meanwhile, want guards.Marks
@@ -29,20 +29,20 @@ func TestMarking_reads_only_what_has_changed_since_it_was_seen(t *testing.T) {
 				return c.Get(ctx, key, o, options...)
 			},
 		})
-		_, seen, err := Marking{Live: c, Key: key, UID: "p1"}.Read(t.Context())
+		_, cached, err := Marking{Live: c, Key: key, UID: "p1"}.Read(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := seen.DeepCopy()
+		before := cached.DeepCopy()
 		if _, err := (Marking{Client: c, Live: c, Key: key, UID: "p1"}).Advance(t.Context(), row.meanwhile); err != nil {
 			t.Fatal(err)
 		}
-		m := Marking{Client: c, Live: live, Key: key, UID: "p1", Seen: seen}
+		m := Marking{Client: c, Live: live, Key: key, UID: "p1", Cached: cached}
 		if got, err := m.Advance(t.Context(), guards.Marks{Inputs: "d1"}); err != nil || got != row.want || reads != row.reads {
 			t.Errorf("%s: %+v after %d reads (%v), want %+v", name, got, reads, err, row.want)
 		}
-		if seen.ResourceVersion != before.ResourceVersion || len(seen.Annotations) != len(before.Annotations) {
-			t.Errorf("%s: what was seen has changed", name)
+		if cached.ResourceVersion != before.ResourceVersion || len(cached.Annotations) != len(before.Annotations) {
+			t.Errorf("%s: what the cache has was changed", name)
 		}
 		if stored, _, err := m.Read(t.Context()); err != nil || stored != row.want {
 			t.Errorf("%s: stored is %+v (%v)", name, stored, err)
@@ -50,18 +50,32 @@ func TestMarking_reads_only_what_has_changed_since_it_was_seen(t *testing.T) {
 	}
 }
 
-func TestMarking_refuses_another_object_than_the_one_that_was_seen(t *testing.T) {
+func TestMarking_refuses_another_object_than_the_one_of_the_cache(t *testing.T) {
 	former := asked()
 	former.ResourceVersion = "1"
 	another := asked()
 	another.UID = "p2"
 	c := plane(t, another)
-	m := Marking{Client: c, Live: c, Key: key, UID: "p1", Seen: former}
+	m := Marking{Client: c, Live: c, Key: key, UID: "p1", Cached: former}
 	if _, err := m.Advance(t.Context(), guards.Marks{Inputs: "d1"}); err == nil {
 		t.Error("it was marked")
 	}
 	now := &v1alpha1.OpenShiftControlPlane{}
 	if err := c.Get(t.Context(), key, now); err != nil || MarksOf(now) != (guards.Marks{}) {
 		t.Errorf("its marks are %+v (%v)", MarksOf(now), err)
+	}
+}
+
+func TestMarking_believes_no_cache_that_a_mark_is_set_already(t *testing.T) {
+	c := plane(t, asked())
+	m := Marking{Client: c, Live: c, Key: key, UID: "p1"}
+	m.Cached = asked()
+	m.Cached.Annotations = map[string]string{v1alpha1.InitializedMark: "true"} // which somebody has taken off since
+	want := guards.Marks{Initialized: true}
+	if got, err := m.Advance(t.Context(), want); err != nil || got != want {
+		t.Errorf("it says %+v (%v)", got, err)
+	}
+	if stored, _, err := m.Read(t.Context()); err != nil || stored != want {
+		t.Errorf("stored is %+v (%v)", stored, err)
 	}
 }

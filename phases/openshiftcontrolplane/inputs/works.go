@@ -45,7 +45,7 @@ func (s *Seen) FreezeInputs(ctx context.Context) (machine.Result, error) {
 		return machine.Result{}, err
 	}
 	marking := s.marking()
-	marking.Seen = s.look.Plane
+	marking.Cached = s.look.Plane
 	if _, err := marking.Advance(ctx, guards.Marks{Inputs: digest}); err != nil {
 		return machine.Result{}, err
 	}

@@ -28,7 +28,7 @@ func (s *Seen) advance(ctx context.Context, marks guards.Marks) (machine.Result,
 		return machine.Result{}, nil
 	}
 	marking := s.marking()
-	marking.Seen = s.look.Plane
+	marking.Cached = s.look.Plane
 	_, err := marking.Advance(ctx, marks)
 	return machine.Result{}, err
 }
@@ -39,6 +39,7 @@ func (s *Seen) Hold(ctx context.Context) error {
 	if s.look.Plane == nil || controllerutil.ContainsFinalizer(s.look.Plane, v1alpha1.Finalizer) || !s.look.Plane.DeletionTimestamp.IsZero() {
 		return nil
 	}
+	// The copy of the cache is most often the newest, which saves a read; where it is not, the API server refuses it.
 	if err := s.patchFinalizer(ctx, s.look.Plane.DeepCopy(), controllerutil.AddFinalizer); !apierrors.IsConflict(err) {
 		return err
 	}
