@@ -34,8 +34,8 @@ func NewStore(c client.Client, conditions func(Snapshot) []Condition, now func()
 	).Calmly()
 }
 
-// note changes what a status says beside record and conditions, and tells whether it has. What a machine was started with stays told.
-func note(o *v1alpha1.OpenShiftConfig, s Snapshot) (different bool) {
+// note changes what a status says beside record and conditions, and tells how. What a machine was started with stays told.
+func note(o *v1alpha1.OpenShiftConfig, s Snapshot) records.Difference {
 	record, conditions := o.Status.Machine, o.Status.Conditions
 	o.Status.Machine, o.Status.Conditions = runtime.RawExtension{}, nil // the longest of it, and not looked at here
 	before := o.Status.DeepCopy()
@@ -45,7 +45,10 @@ func note(o *v1alpha1.OpenShiftConfig, s Snapshot) (different bool) {
 		yes := true
 		o.Status.DataSecretName, o.Status.Initialization.DataSecretCreated = o.Name, &yes
 	}
-	different = !equality.Semantic.DeepEqual(before, &o.Status)
+	same := equality.Semantic.DeepEqual(before, &o.Status)
 	o.Status.Machine, o.Status.Conditions = record, conditions
-	return different
+	if same {
+		return records.Same
+	}
+	return records.Different // what Cluster API waits for comes with a move
 }

@@ -35,7 +35,7 @@ func NewStore(c client.Client, conditions func(Snapshot) []Condition, now func()
 		}, now,
 	).With(
 		func(from, to *v1alpha1.OpenShiftControlPlane) { from.Status.DeepCopyInto(&to.Status) },
-		func(o *v1alpha1.OpenShiftControlPlane, s Snapshot) bool { return note(o, s, now()) },
+		func(o *v1alpha1.OpenShiftControlPlane, s Snapshot) records.Difference { return note(o, s, now()) },
 	).Calmly()
 }
 
@@ -58,15 +58,24 @@ func Standing(s Snapshot) guards.Facts {
 	return facts
 }
 
-// note changes what a status says beside record and conditions, and tells whether it has.
-func note(o *v1alpha1.OpenShiftControlPlane, s Snapshot, now time.Time) (different bool) {
+// note changes what a status says beside record and conditions, and tells how. Cluster API and whoever makes workers wait for it to say
+// that the control plane is initialized, and the move out of Clearing for it to say nothing of the attempt.
+func note(o *v1alpha1.OpenShiftControlPlane, s Snapshot, now time.Time) records.Difference {
 	record, conditions := o.Status.Machine, o.Status.Conditions
 	o.Status.Machine, o.Status.Conditions = runtime.RawExtension{}, nil // the longest of it, and not looked at here
 	before := o.Status.DeepCopy()
 	noteRest(o, s, now)
-	different = !equality.Semantic.DeepEqual(before, &o.Status)
+	same := equality.Semantic.DeepEqual(before, &o.Status)
 	o.Status.Machine, o.Status.Conditions = record, conditions
-	return different
+	after := &o.Status
+	switch {
+	case same:
+		return records.Same
+	case before.Initialization.ControlPlaneInitialized == nil && after.Initialization.ControlPlaneInitialized != nil,
+		before.Payload != nil && after.Payload == nil, before.Bootstrap != nil && after.Bootstrap == nil:
+		return records.Urgent
+	}
+	return records.Different
 }
 
 func noteRest(o *v1alpha1.OpenShiftControlPlane, s Snapshot, now time.Time) {

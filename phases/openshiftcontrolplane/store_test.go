@@ -46,6 +46,7 @@ func (k *kept) pass(state machine.State, change func(*guards.Facts)) *v1alpha1.O
 	plane := k.read()
 	facts := Look{Plane: plane}.Facts(k.now)
 	change(&facts)
+	// It has moved, so that it is stored at once.
 	record := machine.Record{State: state, Since: noon.Add(time.Nanosecond), CameFrom: guards.Locating}
 	if _, err := k.store.Save(k.t.Context(), "fleet/a", Snapshot{Record: record, Facts: facts}); err != nil {
 		k.t.Fatal(err)
@@ -85,6 +86,21 @@ func TestStore_notes_what_the_marks_say_and_keeps_it_when_they_are_lost(t *testi
 	gone := k.pass(guards.Settling, func(f *guards.Facts) { f.Bootstrap.Removal = guards.Tally{Known: true} }).Status.Bootstrap
 	if gone.DeletedAt == nil || !gone.DeletedAt.After(gone.CompletedAt.Time) {
 		t.Errorf("once it is gone: %+v", gone)
+	}
+}
+
+func TestStore_tells_at_once_that_the_control_plane_is_initialized_and_that_nothing_is_left_of_an_attempt(t *testing.T) {
+	k := newKept(t)
+	k.pass(guards.Bootstrapping, marked(guards.Marks{Inputs: "d", Bootstrap: "u"}))
+	k.now = k.now.Add(-time.Minute) // as the passes come one after the other
+	if got := k.pass(guards.Bootstrapping, marked(guards.Marks{Inputs: "d", Bootstrap: "u", Initialized: true})).Status; got.Initialization.ControlPlaneInitialized == nil {
+		t.Error("that it is initialized is put off")
+	}
+	k.now = k.now.Add(-time.Minute)
+	k.pass(guards.Clearing, marked(guards.Marks{Inputs: "d", Bootstrap: "u"}))
+	k.now = k.now.Add(-time.Minute)
+	if got := k.pass(guards.Clearing, marked(guards.Marks{})).Status; got.Payload != nil || got.Bootstrap != nil {
+		t.Errorf("that nothing is left is put off: %+v", got)
 	}
 }
 

@@ -13,8 +13,8 @@ const (
 	calmly = 2 * time.Second
 	// calmest is what calmly becomes at most where the API server is slow.
 	calmest = 20 * time.Second
-	// calmFor is how many times as long as the last write took the next one waits: an API server that has too much to do is not kept busy
-	// with words.
+	// calmFor is how many times as long as the last write of any instance took the next words wait, so that they take a hundredth of the
+	// time: an API server that has too much to do is not kept busy with them. Where writes take 200 ms, that is calmest.
 	calmFor = 100
 )
 
@@ -22,9 +22,9 @@ const (
 // machine passes once more through a state that was not stored.
 type calm struct {
 	mu sync.Mutex
-	// wrote is when a status was written last, or one that says nothing yet was seen first.
-	wrote map[machine.Key]time.Time
-	// took is how long the last write of any instance took, by which the next ones wait.
+	// since is when a status was last written; for an instance that has none, when that was first seen.
+	since map[machine.Key]time.Time
+	// took is how long the last write of any instance took. It stays until the next write.
 	took time.Duration
 	// passed are records of states that were not stored.
 	passed map[machine.Key]passed
@@ -34,7 +34,7 @@ type calm struct {
 type passed struct{ from, record machine.Record }
 
 func newCalm() *calm {
-	return &calm{wrote: map[machine.Key]time.Time{}, passed: map[machine.Key]passed{}}
+	return &calm{since: map[machine.Key]time.Time{}, passed: map[machine.Key]passed{}}
 }
 
 // wait is after how long a status may be written that has another record than the stored one, or says anything else; zero for now.
@@ -47,10 +47,10 @@ func (c *calm) wait(key machine.Key, stored, record machine.Record, now time.Tim
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	last, known := c.wrote[key]
+	last, known := c.since[key]
 	if !known && isFirst(stored, record) {
 		last = now
-		c.wrote[key] = now
+		c.since[key] = now
 	}
 	pause := min(max(calmly, calmFor*c.took), calmest)
 	if age := now.Sub(last); age >= 0 && age < pause {
@@ -63,7 +63,7 @@ func (c *calm) wait(key machine.Key, stored, record machine.Record, now time.Tim
 func (c *calm) note(key machine.Key, began, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.wrote[key], c.took = now, now.Sub(began)
+	c.since[key], c.took = now, now.Sub(began)
 }
 
 // pass keeps a record that is not stored for the next pass.
@@ -87,14 +87,14 @@ func isEntry(one, other machine.Record) bool {
 	return one.UID == other.UID && one.State == other.State && one.Since.Equal(other.Since)
 }
 
-// isFirst says that nothing is stored yet, and that the machine has made no move: an object that was just made, for which somebody is
-// most often about to make the next one.
+// isFirst says that nothing is stored, as of a new object or one whose status was lost, and that the machine has made no move. Most often
+// one follows in a moment, such as once an owner is set, and makes the write needless.
 func isFirst(stored, record machine.Record) bool { return stored.State == "" && record.CameFrom == "" }
 
 // forget lets go of what is remembered of an instance that is gone.
 func (c *calm) forget(key machine.Key) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.wrote, key)
+	delete(c.since, key)
 	delete(c.passed, key)
 }

@@ -117,12 +117,39 @@ func TestOwnStatus_that_is_calm_waits_a_moment_before_it_tells_that_nothing_has_
 	}
 }
 
+func TestOwnStatus_that_is_calm_writes_at_once_what_somebody_waits_for(t *testing.T) {
+	c := newCluster(t, &thing{ObjectMeta: named("one")})
+	s, _ := calmStore(c)
+	s.With(func(from, to *thing) { to.Status.Others = from.Status.Others }, func(o *thing, shot machine.Snapshot[int, int]) Difference {
+		before := o.Status.Others
+		o.Status.Others = shot.Record.Reason
+		switch {
+		case before == o.Status.Others:
+			return Same
+		case o.Status.Others == "fire":
+			return Urgent
+		}
+		return Different
+	})
+	for _, step := range []struct {
+		says   string
+		writes int
+	}{{"", 1}, {"smoke", 1}, {"fire", 2}, {"fire", 2}, {"ashes", 2}} {
+		if saveTo(t, s, movedTo("Waiting", step.says)); c.writes != step.writes {
+			t.Errorf("%q: %d writes, want %d", step.says, c.writes, step.writes)
+		}
+	}
+}
+
 func TestCalm_goes_by_the_last_write_of_whichever_instance(t *testing.T) {
 	c := newCalm()
 	c.note("ns/one", noon, noon.Add(50*time.Millisecond))
 	now, waiting := noon.Add(time.Second), machine.Record{State: "Waiting"}
 	if wait := c.wait("ns/two", machine.Record{}, waiting, now); wait != 5*time.Second {
 		t.Errorf("what nothing has happened to is told of after %s", wait)
+	}
+	if wait := c.wait("ns/two", waiting, waiting, now); wait != 5*time.Second {
+		t.Errorf("words of a state that is stored are told after %s", wait)
 	}
 	c.note("ns/one", now, now.Add(time.Millisecond))
 	if wait := c.wait("ns/two", machine.Record{}, waiting, now.Add(time.Second)); wait != calmly-time.Second {
@@ -181,7 +208,7 @@ func TestOwnStatus_that_is_calm_goes_on_from_what_is_stored_where_that_has_chang
 	if record, _, err := s.Load(t.Context(), "ns/one"); err != nil || record.State != "Theirs" {
 		t.Errorf("the next pass goes on from %+v, %v", record, err)
 	}
-	if _, err := s.Forget(t.Context(), "ns/one"); err != nil || len(s.calm.wrote)+len(s.calm.passed) != 0 {
-		t.Errorf("of an object that is gone it remembers %v and %v, %v", s.calm.wrote, s.calm.passed, err)
+	if _, err := s.Forget(t.Context(), "ns/one"); err != nil || len(s.calm.since)+len(s.calm.passed) != 0 {
+		t.Errorf("of an object that is gone it remembers %v and %v, %v", s.calm.since, s.calm.passed, err)
 	}
 }

@@ -28,8 +28,8 @@ type OwnStatus[F, E any, O client.Object] struct {
 	in   func(O) (*runtime.RawExtension, *[]metav1.Condition)
 	tell func(machine.Snapshot[F, E]) []metav1.Condition
 	now  func() time.Time
-	// more writes what else the status says, and tells whether that differs; nil for nothing.
-	more func(O, machine.Snapshot[F, E]) (different bool)
+	// more writes what else the status says, and tells how that differs; nil for nothing.
+	more func(O, machine.Snapshot[F, E]) Difference
 	// calm is nil for a store that writes whatever differs at once.
 	calm *calm
 	// read are the records as they were read last.
@@ -50,9 +50,19 @@ func NewOwnStatus[F, E any, O client.Object](
 	return &OwnStatus[F, E, O]{objects: newObjects(c, blank, put), in: in, tell: tell, now: now}
 }
 
-// With has more of the status written in the same request, before the conditions: tell changes it and says whether it has, and put
-// copies it from one object to another. It returns the store.
-func (s *OwnStatus[F, E, O]) With(put func(from, to O), tell func(O, machine.Snapshot[F, E]) (different bool)) *OwnStatus[F, E, O] {
+// Difference is how a status differs from the one that is stored.
+type Difference int
+
+// The differences, each more than those before. What is Urgent somebody waits for: even a store that is calm writes it at once.
+const (
+	Same Difference = iota
+	Different
+	Urgent
+)
+
+// With has more of the status written in the same request, before the conditions: tell changes it and says how, and put copies it from one
+// object to another. It returns the store.
+func (s *OwnStatus[F, E, O]) With(put func(from, to O), tell func(O, machine.Snapshot[F, E]) Difference) *OwnStatus[F, E, O] {
 	record := s.objects.put
 	s.objects.put = func(from, to O) {
 		record(from, to)
@@ -62,10 +72,11 @@ func (s *OwnStatus[F, E, O]) With(put func(from, to O), tell func(O, machine.Sna
 	return s
 }
 
-// Calmly has a status written at once for a move, and for an error that comes, goes or becomes terminal, but for words, counts and
-// conditions of the same state only every two seconds, or as many as twenty where a write takes long: what lasts a moment is not told,
-// and of a new object that nothing has happened to it yet only once that has lasted as long. States that a machine only passes through
-// are not stored; the next pass gets their record all the same. It returns the store.
+// Calmly has a status written at once for a move, for an error that comes, goes or becomes terminal, and for what is Urgent, but for words,
+// counts and conditions of the same state only every two seconds, or as many as twenty where a write takes long: what lasts a moment is
+// not told. The first status of an object, or one that was lost, waits as long unless the machine has moved or failed; until then each
+// pass begins anew, so that the start of a table must have no work, and no move that goes by time. States that a machine only passes
+// through are not stored; the next pass gets their record all the same. It returns the store.
 func (s *OwnStatus[F, E, O]) Calmly() *OwnStatus[F, E, O] {
 	s.calm = newCalm()
 	return s
@@ -97,11 +108,11 @@ func (s *OwnStatus[F, E, O]) Save(ctx context.Context, key machine.Key, shot mac
 			s.calm.pass(key, stored, shot.Record)
 			return false, nil
 		}
-		different, err := s.change(key, object, shot)
-		if s.calm != nil && different && err == nil {
+		differs, err := s.change(key, object, shot)
+		if s.calm != nil && differs == Different && err == nil {
 			later = s.calm.wait(key, stored, shot.Record, s.now())
 		}
-		writes = different && later == 0
+		writes = differs != Same && later == 0
 		return writes, err
 	})
 	if s.calm != nil && writes && err == nil {
@@ -110,18 +121,21 @@ func (s *OwnStatus[F, E, O]) Save(ctx context.Context, key machine.Key, shot mac
 	return later, err
 }
 
-// change has an object say what a pass has come to, and says whether it has said anything else.
-func (s *OwnStatus[F, E, O]) change(key machine.Key, object O, shot machine.Snapshot[F, E]) (bool, error) {
+// change has an object say what a pass has come to, and says how that differs from what it has said.
+func (s *OwnStatus[F, E, O]) change(key machine.Key, object O, shot machine.Snapshot[F, E]) (differs Difference, err error) {
 	raw, conditions := s.in(object)
-	different, err := s.read.replaced(key, &raw.Raw, shot.Record)
+	another, err := s.read.replaced(key, &raw.Raw, shot.Record)
 	if s.more != nil {
-		different = s.more(object, shot) || different
+		differs = s.more(object, shot)
 	}
 	for _, c := range s.tell(shot) {
 		c.ObservedGeneration, c.LastTransitionTime = object.GetGeneration(), metav1.NewTime(s.now())
-		different = meta.SetStatusCondition(conditions, c) || different
+		another = meta.SetStatusCondition(conditions, c) || another
 	}
-	return different, err
+	if another {
+		differs = max(differs, Different)
+	}
+	return differs, err
 }
 
 // Wrote says that the last write of an instance by this process has led to a version of its object. Lost, an own write is taken for

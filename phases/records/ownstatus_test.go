@@ -12,10 +12,13 @@ func TestOwnStatus_writes_what_else_the_status_says_in_the_same_request(t *testi
 	c := newCluster(t, &thing{ObjectMeta: named("one")})
 	s := ownStatus(c).With(
 		func(from, to *thing) { to.Status.Others = from.Status.Others },
-		func(o *thing, shot machine.Snapshot[int, int]) bool {
-			different := o.Status.Others != shot.Record.Reason
+		func(o *thing, shot machine.Snapshot[int, int]) Difference {
+			before := o.Status.Others
 			o.Status.Others = shot.Record.Reason
-			return different
+			if before == o.Status.Others {
+				return Same
+			}
+			return Different
 		},
 	)
 	for range 2 {
