@@ -26,17 +26,25 @@ type onePayload struct {
 	url     string
 }
 
-// readPayload returns what a Secret says, nothing where it is gone.
-func readPayload(ctx context.Context, live client.Reader, key client.ObjectKey) (*onePayload, error) {
+// readPayload returns what a Secret of a control plane says, nothing where it is gone. Of one that is another's only the owner is looked at.
+func readPayload(ctx context.Context, live client.Reader, key client.ObjectKey, plane string) (*onePayload, error) {
 	secret := &corev1.Secret{}
 	found, err := get(ctx, live, key, secret)
 	if err != nil || !found {
 		return &onePayload{}, err
 	}
 	one := &onePayload{version: version(secret), owner: metav1.GetControllerOf(secret), url: secret.Annotations[v1alpha1.PayloadURLAnnotation]}
+	if !one.isOf(plane) {
+		return one, nil
+	}
 	one.config, one.spoilt = payload.Unpacked(secret.Data)
 	one.altered = one.spoilt == nil && payload.Sum(one.config) != secret.Annotations[v1alpha1.PayloadSumAnnotation]
 	return one, nil
+}
+
+// isOf says that a control plane of a name owns the payload.
+func (p *onePayload) isOf(plane string) bool {
+	return p.owner != nil && p.owner.Kind == planeKind && p.owner.Name == plane
 }
 
 // kept is the payload if it is one that may be kept in memory: one that fits into no data Secret, 16 MiB at most, is not.

@@ -172,3 +172,20 @@ func TestObserve_reads_a_Secret_in_the_way_of_what_cannot_be_published(t *testin
 		t.Errorf("it is %+v", f.Secret)
 	}
 }
+
+func TestObserve_reads_of_a_Secret_that_is_anothers_nothing_but_whose_it_is(t *testing.T) {
+	for name, owner := range map[string]func(*metav1.OwnerReference){
+		"of another kind": func(o *metav1.OwnerReference) { o.Kind = "Machine" }, "of another name": func(o *metav1.OwnerReference) { o.Name = "b" },
+	} {
+		secret := made(v1alpha1.MasterRole, pointer)
+		owner(&secret.OwnerReferences[0])
+		w := newWorld(t, same, secret)
+		one, err := readPayload(t.Context(), w.phases.Live, client.ObjectKeyFromObject(secret), "a")
+		if err != nil || one.config != nil || one.owner == nil {
+			t.Errorf("%s: it has read %d bytes (%v)", name, len(one.config), err)
+		}
+		if f := w.look().Facts().Payload; f.There || !strings.Contains(f.Missing, "has not made") {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}

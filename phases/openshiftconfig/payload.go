@@ -66,7 +66,7 @@ func (p *Pass) sources(ctx context.Context, before *onePayload) (sources, *onePa
 	}
 	one := before
 	if one == nil || one.version != cached {
-		if one, err = readPayload(ctx, live, key); err != nil {
+		if one, err = readPayload(ctx, live, key, plane); err != nil {
 			return sources{}, nil, err
 		}
 	}
@@ -75,7 +75,7 @@ func (p *Pass) sources(ctx context.Context, before *onePayload) (sources, *onePa
 	if err != nil {
 		return sources{}, nil, err
 	}
-	if owner := one.owner; owner == nil || owner.Kind != planeKind || owner.Name != plane || known && owner.UID != of.UID {
+	if !one.isOf(plane) || known && one.owner.UID != of.UID {
 		return sources{missing: notMade(plane, l.Config.Spec.Role)}, nil, nil
 	}
 	made, err := l.sourcesOf(ctx, c, live, one, plane)

@@ -2,7 +2,7 @@ package payload
 
 import "time"
 
-// Lifetime is how long a payload is valid after its keys were made.
+// Lifetime is how long a payload is valid after what it is sealed with was stored.
 const Lifetime = 24 * time.Hour
 
 // Payload is what the machines of a cluster are started with: Ignition configs of spec 3.2.0, which Ignition has parsed.

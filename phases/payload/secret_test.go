@@ -80,6 +80,25 @@ func TestUnpacked_reads_no_more_than_a_config_may_have(t *testing.T) {
 	}
 }
 
+func TestUnpacked_makes_no_more_values_of_a_config_than_one_may_have(t *testing.T) {
+	files := func(number int, one string) []byte {
+		return []byte(`{"ignition":{"version":"3.2.0"},"storage":{"files":[` + strings.TrimSuffix(strings.Repeat(one+",", number), ",") + `]}}`)
+	}
+	for name, row := range map[string]struct {
+		config  []byte
+		refused bool
+	}{
+		"empty files without end": {files(valuesMost, "{}"), true},
+		"lists in lists":          {[]byte(strings.Repeat("[", valuesMost+1)), true},
+		"commas in a text":        {files(1, `{"path":"/a\"b","contents":{"source":"data:,`+strings.Repeat(",[{", valuesMost)+`"}}`), false},
+	} {
+		data := map[string][]byte{ValueKey: row.config}
+		if _, err := Unpacked(data); (err != nil && strings.Contains(err.Error(), "values allowed")) != row.refused {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestSecretNames_follow_from_the_control_planes(t *testing.T) {
 	for want, got := range map[string]string{
 		"a-ignition-bootstrap": SecretName("a", Bootstrap), "a-ignition-master": SecretName("a", Master),
