@@ -21,8 +21,8 @@ const (
 	guestsPatience = 20 * time.Minute
 	// guestsAskedEvery is how often it is asked whether a guest is Installed.
 	guestsAskedEvery = 500 * time.Millisecond
-	// many is how many guests there are at once where the ratio to the floor is measured: what takes as long however many there are hides
-	// the rest in a few.
+	// many is how many guests the ratio to the floor is measured with. With few, waits that do not grow with their number would hide what
+	// the provider itself takes.
 	many = 50
 	// stockedWithin is how long the provider may take until its stock of keys is full.
 	stockedWithin = 10 * time.Minute
@@ -111,7 +111,8 @@ func (b *bench) guests(ctx context.Context, number int, one *sample) (err error)
 	return nil
 }
 
-// keysAhead has the provider make keys ahead, as the floor has them. Few clusters get theirs on the way.
+// keysAhead waits for the provider's stock of keys, since the floor has its keys, too. With few guests, whose ratio has no target, keys are
+// made during the installation.
 func (g *guests) keysAhead(ctx context.Context, number int, _ *sample) error {
 	if number < many {
 		return nil

@@ -29,8 +29,9 @@ var (
 )
 
 // guestFloor is how long a bare client takes that writes the same objects for so many clusters as the provider does, with keys that were
-// made before, and waits at the same gates for what Cluster API, infrastructure and guests do. It writes each object, and its status, as
-// they are at the end, and tells of nothing on the way but that the API answers. The provider does not run meanwhile.
+// made before, and waits at the same gates for what Cluster API, infrastructure and guests do. Each object and
+// each status is written once, as it is at the end; only the control plane's status is written twice: when the API answers, and at the end.
+// The provider does not run meanwhile.
 func (b *bench) guestFloor(ctx context.Context, number int) (took time.Duration, err error) {
 	world, err := capiworld.Start(ctx, capiworld.Options{Bin: b.bin, Direct: true})
 	if err != nil {

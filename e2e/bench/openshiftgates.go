@@ -45,7 +45,7 @@ func (f *floorGuest) install(ctx context.Context) error {
 	if err := f.until(ctx, clusterKind, 1, isProvisioned); err != nil {
 		return err
 	}
-	if err := f.own(ctx); err != nil {
+	if err := f.adopt(ctx); err != nil {
 		return err
 	}
 	if err := f.make(ctx); err != nil {
@@ -79,8 +79,8 @@ func (f *floorGuest) install(ctx context.Context) error {
 	return f.tell(ctx, f.asked.ControlPlane, f.objects.plane.Object["status"])
 }
 
-// own gives the control plane its finalizer and marks, and the template its owner.
-func (f *floorGuest) own(ctx context.Context) error {
+// adopt gives the control plane its finalizer and marks, and the template its owner.
+func (f *floorGuest) adopt(ctx context.Context) error {
 	plane, template := f.objects.plane, f.objects.template
 	if err := f.patch(ctx, f.asked.ControlPlane, map[string]any{"finalizers": plane.GetFinalizers(), "annotations": plane.GetAnnotations()}); err != nil {
 		return err

@@ -62,10 +62,10 @@ func (g *guests) sample(ctx context.Context, image string) (*guestObjects, error
 	if err := g.comesTo(ctx, key, "Installed"); err != nil {
 		return nil, err
 	}
-	if objects.plane, err = g.one(ctx, asked.ControlPlane); err != nil {
+	if objects.plane, err = g.stored(ctx, asked.ControlPlane); err != nil {
 		return nil, err
 	}
-	if objects.template, err = g.one(ctx, asked.Template); err != nil {
+	if objects.template, err = g.stored(ctx, asked.Template); err != nil {
 		return nil, err
 	}
 	if err := g.API.Delete(ctx, asked.Cluster); err != nil {
@@ -88,8 +88,8 @@ func (g *guests) comesTo(ctx context.Context, key capiworld.Key, state string) e
 	})
 }
 
-// one is an object as it is now.
-func (g *guests) one(ctx context.Context, of *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+// stored is an object as the API server has it, with the owners that the provider has set.
+func (g *guests) stored(ctx context.Context, of *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	now := of.DeepCopy()
 	if err := g.API.Get(ctx, capiworld.Key{Namespace: of.GetNamespace(), Name: of.GetName()}, now); err != nil {
 		return nil, fmt.Errorf("reading %s %s: %w", of.GetKind(), of.GetName(), err)
@@ -158,7 +158,9 @@ func (o *guestObjects) take(one *unstructured.Unstructured) {
 func (o *guestObjects) told(one *unstructured.Unstructured) {
 	switch one.GetKind() {
 	case configKind.Kind:
-		o.configs[one.GetName()] = one.Object["status"]
+		if status, has := one.Object["status"]; has {
+			o.configs[one.GetName()] = status
+		}
 	case machineKind.Kind:
 		conditions, _, _ := unstructured.NestedSlice(one.Object, "status", "conditions")
 		for _, c := range conditions {
