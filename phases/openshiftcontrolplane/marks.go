@@ -48,10 +48,31 @@ type Marking struct {
 	Key  client.ObjectKey
 	// UID is that of the object that the pass has seen: another one of the name is not marked.
 	UID string
-	// Cached is the object as the pass has loaded it: marks are written bound to its version, and the object is read only if the API server
-	// refuses that, or if nothing is to be written by it. It must be nil for marks of the bootstrap Machine, which are decided by what the
-	// API server has now: then the object is read first.
-	Cached *v1alpha1.OpenShiftControlPlane
+	// cached is that of By, nil for none.
+	cached *v1alpha1.OpenShiftControlPlane
+}
+
+// By has the marks written bound to the version of the object that the pass has loaded, most often the newest, and the object read only if
+// the API server refuses that, or if nothing is to be written by it. It is not for marks of the bootstrap Machine, which are decided by what
+// the API server has now.
+func (m Marking) By(cached *v1alpha1.OpenShiftControlPlane) Marking {
+	m.cached = cached
+	return m
+}
+
+// Change has a change made of the object: by the one of By, and if there is none, or the API server answers with a conflict, by the one that
+// it has now. A change is to be bound to the version of what it is given, which is its own copy.
+func (m Marking) Change(ctx context.Context, change func(*v1alpha1.OpenShiftControlPlane) error) error {
+	if m.cached != nil {
+		if err := change(m.cached.DeepCopy()); !apierrors.IsConflict(err) {
+			return err
+		}
+	}
+	_, plane, err := m.Read(ctx)
+	if err != nil {
+		return err
+	}
+	return change(plane)
 }
 
 // Read are the marks as the API server has them now, and the object that they are on.
@@ -69,17 +90,15 @@ func (m Marking) Read(ctx context.Context) (guards.Marks, *v1alpha1.OpenShiftCon
 // Advance sets the marks that are asked for and not there, and returns those that there are then, when the API server has them: only
 // then may be done what they allow. None is taken back, and a digest or UID that is there stays. Each is refused if the object has
 // changed since it was read; if that was from a cache, it is tried once more.
-func (m Marking) Advance(ctx context.Context, asked guards.Marks) (guards.Marks, error) {
-	if m.Cached != nil && MarksOf(m.Cached).Advance(asked) != MarksOf(m.Cached) {
-		if marks, err := m.advance(ctx, m.Cached.DeepCopy(), asked); !apierrors.IsConflict(err) {
-			return marks, err
-		}
+func (m Marking) Advance(ctx context.Context, asked guards.Marks) (stand guards.Marks, err error) {
+	if m.cached != nil && MarksOf(m.cached).Advance(asked) == MarksOf(m.cached) {
+		m = m.By(nil) // a cache is not believed that they are there
 	}
-	now, plane, err := m.Read(ctx)
-	if err != nil {
-		return now, err
-	}
-	return m.advance(ctx, plane, asked)
+	err = m.Change(ctx, func(plane *v1alpha1.OpenShiftControlPlane) (err error) {
+		stand, err = m.advance(ctx, plane, asked)
+		return err
+	})
+	return stand, err
 }
 
 func (m Marking) advance(ctx context.Context, plane *v1alpha1.OpenShiftControlPlane, asked guards.Marks) (guards.Marks, error) {

@@ -37,7 +37,7 @@ func TestMarking_reads_only_what_the_cache_does_not_have_any_more(t *testing.T) 
 		if _, err := (Marking{Client: c, Live: c, Key: key, UID: "p1"}).Advance(t.Context(), row.meanwhile); err != nil {
 			t.Fatal(err)
 		}
-		m := Marking{Client: c, Live: live, Key: key, UID: "p1", Cached: cached}
+		m := Marking{Client: c, Live: live, Key: key, UID: "p1"}.By(cached)
 		if got, err := m.Advance(t.Context(), guards.Marks{Inputs: "d1"}); err != nil || got != row.want || reads != row.reads {
 			t.Errorf("%s: %+v after %d reads (%v), want %+v", name, got, reads, err, row.want)
 		}
@@ -56,7 +56,7 @@ func TestMarking_refuses_another_object_than_the_one_of_the_cache(t *testing.T) 
 	another := asked()
 	another.UID = "p2"
 	c := plane(t, another)
-	m := Marking{Client: c, Live: c, Key: key, UID: "p1", Cached: former}
+	m := Marking{Client: c, Live: c, Key: key, UID: "p1"}.By(former)
 	if _, err := m.Advance(t.Context(), guards.Marks{Inputs: "d1"}); err == nil {
 		t.Error("it was marked")
 	}
@@ -68,9 +68,9 @@ func TestMarking_refuses_another_object_than_the_one_of_the_cache(t *testing.T) 
 
 func TestMarking_believes_no_cache_that_a_mark_is_set_already(t *testing.T) {
 	c := plane(t, asked())
-	m := Marking{Client: c, Live: c, Key: key, UID: "p1"}
-	m.Cached = asked()
-	m.Cached.Annotations = map[string]string{v1alpha1.InitializedMark: "true"} // which somebody has taken off since
+	cached := asked()
+	cached.Annotations = map[string]string{v1alpha1.InitializedMark: "true"} // which somebody has taken off since
+	m := Marking{Client: c, Live: c, Key: key, UID: "p1"}.By(cached)
 	want := guards.Marks{Initialized: true}
 	if got, err := m.Advance(t.Context(), want); err != nil || got != want {
 		t.Errorf("it says %+v (%v)", got, err)

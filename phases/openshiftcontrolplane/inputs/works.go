@@ -44,9 +44,7 @@ func (s *Seen) FreezeInputs(ctx context.Context) (machine.Result, error) {
 	if err := s.ownTemplates(ctx); err != nil {
 		return machine.Result{}, err
 	}
-	marking := s.marking()
-	marking.Cached = s.look.Plane
-	if _, err := marking.Advance(ctx, guards.Marks{Inputs: digest}); err != nil {
+	if _, err := s.marking().By(s.look.Plane).Advance(ctx, guards.Marks{Inputs: digest}); err != nil {
 		return machine.Result{}, err
 	}
 	return machine.Result{Did: "froze the inputs of digest " + digest[:12]}, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -27,9 +26,7 @@ func (s *Seen) advance(ctx context.Context, marks guards.Marks) (machine.Result,
 	if s.look.Plane == nil {
 		return machine.Result{}, nil
 	}
-	marking := s.marking()
-	marking.Cached = s.look.Plane
-	_, err := marking.Advance(ctx, marks)
+	_, err := s.marking().By(s.look.Plane).Advance(ctx, marks)
 	return machine.Result{}, err
 }
 
@@ -39,15 +36,9 @@ func (s *Seen) Hold(ctx context.Context) error {
 	if s.look.Plane == nil || controllerutil.ContainsFinalizer(s.look.Plane, v1alpha1.Finalizer) || !s.look.Plane.DeletionTimestamp.IsZero() {
 		return nil
 	}
-	// The copy of the cache is most often the newest, which saves a read; where it is not, the API server refuses it.
-	if err := s.patchFinalizer(ctx, s.look.Plane.DeepCopy(), controllerutil.AddFinalizer); !apierrors.IsConflict(err) {
-		return err
-	}
-	_, plane, err := s.marking().Read(ctx)
-	if err != nil {
-		return err
-	}
-	return s.patchFinalizer(ctx, plane, controllerutil.AddFinalizer)
+	return s.marking().By(s.look.Plane).Change(ctx, func(plane *v1alpha1.OpenShiftControlPlane) error {
+		return s.patchFinalizer(ctx, plane, controllerutil.AddFinalizer)
+	})
 }
 
 // letGo takes the finalizer off, and with it goes the OpenShiftControlPlane.
