@@ -38,9 +38,6 @@ const (
 	// packedMost is how large a compressed config may be, configMost how large a config, in bytes.
 	packedMost = 1<<20 - 1024
 	configMost = 16 << 20
-	// valuesMost is how many values a config may have: in memory an empty one takes fifty times its length and more, and one of a bootstrap
-	// machine has some thousands.
-	valuesMost = 100_000
 )
 
 // SecretName is the name of the Secret that a config of an OpenShiftControlPlane is kept in.
@@ -79,7 +76,7 @@ func Packed(config []byte) (map[string][]byte, error) {
 	return map[string][]byte{PackedKey: b.Bytes(), FormatKey: []byte(Format)}, nil
 }
 
-// Unpacked returns the config of a Secret, once Ignition has parsed it. Whoever writes the Secret does not make the process run out of memory.
+// Unpacked returns the config of a Secret, once Ignition has parsed it.
 func Unpacked(data map[string][]byte) ([]byte, error) {
 	config := data[ValueKey]
 	if packed, is := data[PackedKey]; is {
@@ -94,27 +91,8 @@ func Unpacked(data map[string][]byte) ([]byte, error) {
 	if len(config) == 0 {
 		return nil, fmt.Errorf("it has no key %s", ValueKey)
 	}
-	if values(config) > valuesMost {
-		return nil, fmt.Errorf("it has more than the %d values allowed", valuesMost)
-	}
 	if err := ignition.Check(config); err != nil {
 		return nil, err
 	}
 	return config, nil
-}
-
-// values is about how many values JSON has: its commas and opening brackets, but for those in strings.
-func values(text []byte) (n int) {
-	quoted := false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++ // what is escaped ends no string
-		case c == '"':
-			quoted = !quoted
-		case !quoted && (c == ',' || c == '[' || c == '{'):
-			n++
-		}
-	}
-	return n
 }

@@ -81,19 +81,11 @@ func TestUnpacked_reads_no_more_than_a_config_may_have(t *testing.T) {
 }
 
 func TestUnpacked_makes_no_more_values_of_a_config_than_one_may_have(t *testing.T) {
-	files := func(number int, one string) []byte {
-		return []byte(`{"ignition":{"version":"3.2.0"},"storage":{"files":[` + strings.TrimSuffix(strings.Repeat(one+",", number), ",") + `]}}`)
-	}
-	for name, row := range map[string]struct {
-		config  []byte
-		refused bool
-	}{
-		"empty files without end": {files(valuesMost, "{}"), true},
-		"lists in lists":          {[]byte(strings.Repeat("[", valuesMost+1)), true},
-		"commas in a text":        {files(1, `{"path":"/a\"b","contents":{"source":"data:,`+strings.Repeat(",[{", valuesMost)+`"}}`), false},
+	for name, config := range map[string]string{
+		"empty files without end": `{"ignition":{"version":"3.2.0"},"storage":{"files":[` + strings.Repeat("{},", 100_000) + `{}]}}`,
+		"lists in lists":          strings.Repeat("[", 100_001),
 	} {
-		data := map[string][]byte{ValueKey: row.config}
-		if _, err := Unpacked(data); (err != nil && strings.Contains(err.Error(), "values allowed")) != row.refused {
+		if _, err := Unpacked(map[string][]byte{ValueKey: []byte(config)}); err == nil || !strings.Contains(err.Error(), "values allowed") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

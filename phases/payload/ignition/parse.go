@@ -43,6 +43,9 @@ func Check(config []byte) error {
 
 // CheckOfMachineConfig refuses what a MachineConfig may not hold: a config of spec 3.0.0 to 3.5.0 that Ignition takes.
 func CheckOfMachineConfig(config []byte) error {
+	if err := bounded(config); err != nil {
+		return err
+	}
 	_, found, err := v3_5.ParseCompatibleVersion(config)
 	return told(found, err, "3.0.0 to 3.5.0")
 }
@@ -53,6 +56,9 @@ func Merge(config, overrides []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := bounded(overrides); err != nil {
+		return nil, err
+	}
 	over, found, err := v3_2.ParseCompatibleVersion(overrides)
 	if err := told(found, err, "3.0.0 to 3.2.0"); err != nil {
 		return nil, err
@@ -61,6 +67,9 @@ func Merge(config, overrides []byte) ([]byte, error) {
 }
 
 func parsed(config []byte) (types.Config, error) {
+	if err := bounded(config); err != nil {
+		return types.Config{}, err
+	}
 	read, found, err := v3_2.Parse(config)
 	return read, told(found, err, Version)
 }
