@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -82,10 +81,10 @@ func (f *floorGuest) install(ctx context.Context) error {
 // adopt gives the control plane its finalizer and marks, and the template its owner.
 func (f *floorGuest) adopt(ctx context.Context) error {
 	plane, template := f.objects.plane, f.objects.template
-	if err := f.patch(ctx, f.asked.ControlPlane, map[string]any{"finalizers": plane.GetFinalizers(), "annotations": plane.GetAnnotations()}); err != nil {
+	if err := f.note(ctx, f.asked.ControlPlane, map[string]any{"finalizers": plane.GetFinalizers(), "annotations": plane.GetAnnotations()}); err != nil {
 		return err
 	}
-	return f.patch(ctx, f.asked.Template, map[string]any{"ownerReferences": f.in(template).GetOwnerReferences()})
+	return f.note(ctx, f.asked.Template, map[string]any{"ownerReferences": f.in(template).GetOwnerReferences()})
 }
 
 // make makes payload and machines, and what each of these is started with once its config has the Machine as owner, as the contract of
@@ -134,13 +133,9 @@ func (f *floorGuest) publish(ctx context.Context, data *unstructured.Unstructure
 // tellMachines tells each Machine that it is up to date.
 func (f *floorGuest) tellMachines(ctx context.Context) error {
 	for name, condition := range f.objects.upToDate {
-		body, err := json.Marshal([]any{map[string]any{"op": "add", "path": "/status/conditions/-", "value": condition}})
-		if err != nil {
-			return fmt.Errorf("writing a condition of Machine %s: %w", name, err)
-		}
-		machine, patch := f.named(machineKind, name), client.RawPatch(types.JSONPatchType, body)
-		if err := f.send(ctx, func() error { return f.client.Status().Patch(ctx, machine, patch) }); err != nil {
-			return fmt.Errorf("telling Machine %s that it is up to date: %w", name, err)
+		machine, added := f.named(machineKind, name), []any{map[string]any{"op": "add", "path": "/status/conditions/-", "value": condition}}
+		if err := f.patch(ctx, machine, types.JSONPatchType, added, func(p client.Patch) error { return f.client.Status().Patch(ctx, machine, p) }); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 
 	"github.com/capstan-capi/capstan/e2e/booted"
 	"github.com/capstan-capi/capstan/e2e/capiworld"
-	"github.com/capstan-capi/capstan/e2e/harness"
 )
 
 const (
@@ -79,11 +78,7 @@ func installBooted(ctx context.Context, world *capiworld.World, asked *capiworld
 		return 0, 0, err
 	}
 	defer func() { err = errors.Join(err, guest.Stop()) }()
-	err = harness.Eventually(ctx, "it to be Installed", func(ctx context.Context) error {
-		s, err := world.Standing(ctx, asked.Key)
-		return errors.Join(world.Alive(), err, s.Is("Installed"))
-	})
-	if err != nil {
+	if err := comesTo(ctx, world, asked.Key, "Installed"); err != nil {
 		return 0, 0, err
 	}
 	took = (time.Since(began) - bootedWell).Seconds()
@@ -91,14 +86,5 @@ func installBooted(ctx context.Context, world *capiworld.World, asked *capiworld
 		return 0, 0, err
 	}
 	waited = min(took, waited)
-	if err := world.API.Delete(ctx, asked.Cluster); err != nil {
-		return 0, 0, fmt.Errorf("deleting Cluster %s: %w", asked.Key, err)
-	}
-	return took, waited, harness.Eventually(ctx, "it to be gone", func(ctx context.Context) error {
-		left, err := world.Objects(ctx, asked.Key.Namespace)
-		if err == nil && len(left) > 1 {
-			err = fmt.Errorf("these are left: %q", left)
-		}
-		return err
-	})
+	return took, waited, remove(ctx, world, asked)
 }

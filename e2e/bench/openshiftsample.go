@@ -45,7 +45,7 @@ func (g *guests) sample(ctx context.Context, image string) (*guestObjects, error
 	if err := g.Create(ctx, asked.Objects()...); err != nil {
 		return nil, err
 	}
-	if err := g.comesTo(ctx, key, "Bootstrapping"); err != nil {
+	if err := comesTo(ctx, g.World, key, "Bootstrapping"); err != nil {
 		return nil, err
 	}
 	var objects *guestObjects
@@ -59,7 +59,7 @@ func (g *guests) sample(ctx context.Context, image string) (*guestObjects, error
 	if err := g.Hold(ctx, key, ""); err != nil {
 		return nil, err
 	}
-	if err := g.comesTo(ctx, key, "Installed"); err != nil {
+	if err := comesTo(ctx, g.World, key, "Installed"); err != nil {
 		return nil, err
 	}
 	if objects.plane, err = g.stored(ctx, asked.ControlPlane); err != nil {
@@ -68,23 +68,28 @@ func (g *guests) sample(ctx context.Context, image string) (*guestObjects, error
 	if objects.template, err = g.stored(ctx, asked.Template); err != nil {
 		return nil, err
 	}
-	if err := g.API.Delete(ctx, asked.Cluster); err != nil {
-		return nil, fmt.Errorf("deleting Cluster %s: %w", key, err)
+	return objects, remove(ctx, g.World, asked)
+}
+
+// comesTo waits until a control plane is in a state.
+func comesTo(ctx context.Context, world *capiworld.World, key capiworld.Key, state string) error {
+	return harness.Eventually(ctx, "it to be "+state, func(ctx context.Context) error {
+		s, err := world.Standing(ctx, key)
+		return errors.Join(world.Alive(), err, s.Is(state))
+	})
+}
+
+// remove deletes a cluster, and waits until nothing but its input is left.
+func remove(ctx context.Context, world *capiworld.World, asked *capiworld.Asked) error {
+	if err := world.API.Delete(ctx, asked.Cluster); err != nil {
+		return fmt.Errorf("deleting Cluster %s: %w", asked.Key, err)
 	}
-	return objects, harness.Eventually(ctx, "it to be gone", func(ctx context.Context) error {
-		left, err := g.Objects(ctx, key.Namespace)
+	return harness.Eventually(ctx, "it to be gone", func(ctx context.Context) error {
+		left, err := world.Objects(ctx, asked.Key.Namespace)
 		if err == nil && len(left) > 1 {
 			err = fmt.Errorf("these are left: %q", left)
 		}
 		return err
-	})
-}
-
-// comesTo waits until a control plane is in a state.
-func (g *guests) comesTo(ctx context.Context, key capiworld.Key, state string) error {
-	return harness.Eventually(ctx, "it to be "+state, func(ctx context.Context) error {
-		s, err := g.Standing(ctx, key)
-		return errors.Join(g.Alive(), err, s.Is(state))
 	})
 }
 

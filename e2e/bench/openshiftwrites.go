@@ -35,23 +35,21 @@ func (f *floorGuest) create(ctx context.Context, objects ...client.Object) error
 
 // tell changes the status of an object.
 func (f *floorGuest) tell(ctx context.Context, o client.Object, status any) error {
-	body, err := json.Marshal(map[string]any{"status": status})
-	if err != nil {
-		return fmt.Errorf("writing the status of %T %s: %w", o, o.GetName(), err)
-	}
-	if err := f.send(ctx, func() error { return f.client.Status().Patch(ctx, o, client.RawPatch(types.MergePatchType, body)) }); err != nil {
-		return fmt.Errorf("telling the status of %T %s: %w", o, o.GetName(), err)
-	}
-	return nil
+	return f.patch(ctx, o, types.MergePatchType, map[string]any{"status": status}, func(p client.Patch) error { return f.client.Status().Patch(ctx, o, p) })
 }
 
-// patch changes the metadata of an object.
-func (f *floorGuest) patch(ctx context.Context, o client.Object, metadata any) error {
-	body, err := json.Marshal(map[string]any{"metadata": metadata})
+// note changes the metadata of an object.
+func (f *floorGuest) note(ctx context.Context, o client.Object, metadata any) error {
+	return f.patch(ctx, o, types.MergePatchType, map[string]any{"metadata": metadata}, func(p client.Patch) error { return f.client.Patch(ctx, o, p) })
+}
+
+// patch has a patch of a kind sent that changes an object.
+func (f *floorGuest) patch(ctx context.Context, o client.Object, kind types.PatchType, content any, send func(client.Patch) error) error {
+	body, err := json.Marshal(content)
 	if err != nil {
-		return fmt.Errorf("writing the metadata of %T %s: %w", o, o.GetName(), err)
+		return fmt.Errorf("writing a patch of %T %s: %w", o, o.GetName(), err)
 	}
-	if err := f.send(ctx, func() error { return f.client.Patch(ctx, o, client.RawPatch(types.MergePatchType, body)) }); err != nil {
+	if err := f.send(ctx, func() error { return send(client.RawPatch(kind, body)) }); err != nil {
 		return fmt.Errorf("changing %T %s: %w", o, o.GetName(), err)
 	}
 	return nil
