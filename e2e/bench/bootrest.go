@@ -22,7 +22,7 @@ const toldAfter = 30 * time.Second
 // settledOnce runs measurements on one control plane whose targets are all Current, and whose operator has nothing left to do.
 func (b *bench) settledOnce(ctx context.Context, w bootWorld, measure func(*stage, *harness.Metrics) error) error {
 	return b.onBootImages(ctx, w, func(s *stage) error {
-		metrics, err := s.NewMetrics(ctx)
+		metrics, err := s.NewMetrics()
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func moving(w bootWorld) func(context.Context, *bench) ([]sample, error) {
 
 // wave is Capstan's.
 func (s *stage) wave(ctx context.Context, one *sample, w bootWorld) error {
-	metrics, err := s.NewMetrics(ctx)
+	metrics, err := s.NewMetrics()
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (s *stage) placed(ctx context.Context) (*checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	webhooks, err := s.NewWebhooks(ctx)
+	webhooks, err := s.NewWebhooks()
 	if err != nil {
 		return nil, errors.Join(err, service.Close(ctx))
 	}

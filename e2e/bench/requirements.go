@@ -126,7 +126,7 @@ func (b *bench) many(ctx context.Context, measure func(*stage, *checker, sample,
 func (s *stage) judged(ctx context.Context, c *checker) (sample, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, manyPatience, fmt.Errorf("not all requirements are judged after %s", manyPatience))
 	defer cancel()
-	metrics, err := s.NewMetrics(ctx)
+	metrics, err := s.NewMetrics()
 	if err != nil {
 		return sample{}, err
 	}

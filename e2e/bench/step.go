@@ -43,7 +43,7 @@ func (b *bench) timing(ctx context.Context, steered bool, what string, measure f
 	var samples []sample
 	return samples, b.within(ctx, func(s *stage) error {
 		s.steered = steered
-		metrics, err := s.NewMetrics(ctx)
+		metrics, err := s.NewMetrics()
 		if err != nil {
 			return err
 		}

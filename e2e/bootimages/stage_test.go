@@ -33,7 +33,7 @@ const (
 func (s *stage) operate(ctx context.Context, apis string, arguments ...string) {
 	GinkgoHelper()
 	var err error
-	s.metrics, err = env.NewMetrics(ctx)
+	s.metrics, err = env.NewMetrics()
 	Expect(err).NotTo(HaveOccurred())
 	s.mark(ctx)
 	s.operator, err = env.StartOperator(harness.OperatorOptions{

@@ -133,8 +133,10 @@ func (w *World) newManager(ctx context.Context, deployment, name string) (*Manag
 		return nil, err
 	}
 	p := &place{kubeconfig: kubeconfig, certificates: filepath.Join(w.Cluster.Dir(), name+"-certificates"), first: w.ports.first}
-	if err := freePorts(&p.health, &p.webhooks); err != nil {
-		return nil, err
+	for _, port := range []*int{&p.health, &p.webhooks} {
+		if *port, err = w.Cluster.ReservePort(); err != nil {
+			return nil, err
+		}
 	}
 	if err := w.mount(ctx, pod, p.certificates); err != nil {
 		return nil, err
@@ -333,10 +335,5 @@ func (m *Manager) hasEnded() bool {
 
 // Tail is the end of the log.
 func (m *Manager) Tail(lines int) string {
-	log, err := os.ReadFile(m.Log)
-	if err != nil {
-		return err.Error()
-	}
-	all := strings.SplitAfter(strings.TrimSuffix(string(log), "\n"), "\n")
-	return strings.Join(all[max(0, len(all)-lines):], "")
+	return cluster.Tail(m.Log, lines)
 }

@@ -54,23 +54,3 @@ func free(port int) bool {
 	listener, err := net.Listen("tcp", loopback(port))
 	return err == nil && listener.Close() == nil
 }
-
-// freePorts gives each of the numbers a port of the loopback that nobody listened on a moment ago. All are held until the last is
-// found, so that no two are the same.
-func freePorts(ports ...*int) error {
-	var held []net.Listener
-	var problems []error
-	for _, port := range ports {
-		listener, err := net.Listen("tcp", loopback(0))
-		if err != nil {
-			problems = append(problems, fmt.Errorf("looking for a free port: %w", err))
-			break
-		}
-		held = append(held, listener)
-		*port = listener.Addr().(*net.TCPAddr).Port
-	}
-	for _, listener := range held {
-		problems = append(problems, listener.Close())
-	}
-	return errors.Join(problems...)
-}

@@ -89,6 +89,7 @@ type Cluster struct {
 
 	mu        sync.Mutex
 	running   map[Component]*process
+	reserved  []port // beside port and managerPort
 	stopped   bool
 	service   *serviceCA    // nil unless asked for
 	openshift *openshiftAPI // nil until it is started
@@ -226,8 +227,9 @@ func (c *Cluster) Stop() error {
 		problems = append(problems, c.end(component))
 	}
 	c.spawner.close()
-	c.port.release()
-	c.managerPort.release()
+	for _, p := range append(c.reserved, c.port, c.managerPort) {
+		p.release()
+	}
 	closeIdleConnections(c.admin)
 	if c.manager != nil {
 		c.manager.CloseIdleConnections()

@@ -2,13 +2,36 @@ package cluster
 
 import (
 	"fmt"
+	"net"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
 
-// port is a loopback TCP port that nobody else can take: a socket stays bound to
-// it, without listening, for as long as the reservation lasts. A server that
-// sets SO_REUSEPORT may listen on it, die, and listen on it again.
+// ReservePort is a port of the loopback for a program beside the cluster. Until
+// the cluster is stopped it is given to nobody who asks for any port, be it to
+// listen or to dial; the program may listen on it, end, and listen on it again.
+func (c *Cluster) ReservePort() (int, error) {
+	taken, err := reservePort(0)
+	if err != nil {
+		return 0, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reserved = append(c.reserved, taken)
+	return taken.number, nil
+}
+
+// ReserveAddress is a host and a port as of ReservePort.
+func (c *Cluster) ReserveAddress() (string, error) {
+	number, err := c.ReservePort()
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(number)), err
+}
+
+// port is a loopback TCP port that is given to nobody else: a socket stays bound
+// to it, without listening, for as long as the reservation lasts. A server that
+// sets SO_REUSEADDR or SO_REUSEPORT, of which Go sets the first, may listen on
+// it, die, and listen on it again.
 type port struct {
 	number int
 	socket int
@@ -29,8 +52,10 @@ func reservePort(wanted int) (port, error) {
 }
 
 func bindTo(socket, wanted int) (int, error) {
-	if err := unix.SetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1); err != nil {
-		return 0, fmt.Errorf("setting SO_REUSEPORT: %w", err)
+	for _, shared := range []int{unix.SO_REUSEADDR, unix.SO_REUSEPORT} {
+		if err := unix.SetsockoptInt(socket, unix.SOL_SOCKET, shared, 1); err != nil {
+			return 0, fmt.Errorf("letting servers listen on it: %w", err)
+		}
 	}
 	if err := unix.Bind(socket, &unix.SockaddrInet4{Port: wanted, Addr: [4]byte{127, 0, 0, 1}}); err != nil {
 		return 0, fmt.Errorf("binding to port %d of the loopback: %w", wanted, err)

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"os"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -37,6 +39,16 @@ func (p *Process) Exited() <-chan struct{} { return p.process.exited }
 // Failure is how the program ended: nil for exit code 0. It may be asked for
 // once Exited is closed.
 func (p *Process) Failure() error { return p.process.err }
+
+// Tail is the last lines of a log, or why it cannot be read.
+func Tail(log string, lines int) string {
+	content, err := os.ReadFile(log)
+	if err != nil {
+		return err.Error()
+	}
+	all := strings.SplitAfter(strings.TrimSuffix(string(content), "\n"), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "")
+}
 
 // PID is the program's process, also when it is gone.
 func (p *Process) PID() int { return p.process.cmd.Process.Pid }

@@ -26,7 +26,7 @@ func judge(ctx context.Context) {
 	GinkgoHelper()
 	service, err := env.NewService(ctx)
 	Expect(err).NotTo(HaveOccurred())
-	webhooks, err := env.NewWebhooks(ctx)
+	webhooks, err := env.NewWebhooks()
 	Expect(err).NotTo(HaveOccurred())
 	checker = service
 	DeferCleanup(func(ctx SpecContext) {

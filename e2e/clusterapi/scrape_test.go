@@ -102,7 +102,7 @@ var _ = Describe("The metrics' server", func() {
 func serving(ctx context.Context) *harness.Metrics {
 	GinkgoHelper()
 	begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"))})
-	metrics, err := env.NewMetrics(ctx)
+	metrics, err := env.NewMetrics()
 	Expect(err).NotTo(HaveOccurred())
 	operate(harness.OperatorOptions{Arguments: metrics.Arguments()})
 	installed(ctx, 1)

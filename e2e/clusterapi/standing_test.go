@@ -226,7 +226,7 @@ var _ = Describe("Metrics", func() {
 	It("count what stands and what was done", func(ctx SpecContext) {
 		gamma := newProvider("gamma").at(30)
 		begin(ctx, harness.World{Platform: configv1.AWSPlatformType, Images: push(ctx, newProvider("alpha"), gamma)})
-		metrics, err := env.NewMetrics(ctx)
+		metrics, err := env.NewMetrics()
 		Expect(err).NotTo(HaveOccurred())
 		operate(harness.OperatorOptions{Arguments: metrics.Arguments()})
 		installed(ctx, 1)

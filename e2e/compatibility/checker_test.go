@@ -96,7 +96,7 @@ func set(ctx context.Context, replicas int) (*stage, error) {
 	}
 	s := &stage{Service: service}
 	for range replicas {
-		if _, err := s.another(ctx); err != nil {
+		if _, err := s.another(); err != nil {
 			return s, err
 		}
 	}
@@ -104,8 +104,8 @@ func set(ctx context.Context, replicas int) (*stage, error) {
 }
 
 // another starts one more replica.
-func (s *stage) another(ctx context.Context, arguments ...string) (*harness.Webhooks, error) {
-	w, err := env.NewWebhooks(ctx)
+func (s *stage) another(arguments ...string) (*harness.Webhooks, error) {
+	w, err := env.NewWebhooks()
 	if err != nil {
 		return nil, err
 	}

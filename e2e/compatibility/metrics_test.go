@@ -76,9 +76,9 @@ var _ = Describe("The checker's metrics", func() {
 func counting(ctx context.Context) (*stage, *harness.Metrics) {
 	GinkgoHelper()
 	s := alone(ctx, 0)
-	metrics, err := env.NewMetrics(ctx)
+	metrics, err := env.NewMetrics()
 	Expect(err).NotTo(HaveOccurred())
-	_, err = s.another(ctx, metrics.OfWebhooks()...)
+	_, err = s.another(metrics.OfWebhooks()...)
 	Expect(err).NotTo(HaveOccurred())
 	return s, metrics
 }

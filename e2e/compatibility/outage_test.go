@@ -72,7 +72,7 @@ var _ = Describe("An outage of the checker", func() {
 		operatorTells(ctx, "True", r.Name, "capstan disarm")
 
 		By("coming back")
-		_, err := s.another(ctx)
+		_, err := s.another()
 		Expect(err).NotTo(HaveOccurred())
 		told(ctx, r, "State", "True", "Open", "less than a minute ago")
 		Expect(s.operator.Advance(time.Minute)).To(Succeed())
@@ -101,7 +101,7 @@ var _ = Describe("An outage of the checker", func() {
 		Expect(passed).To(BeNumerically(">=", 4*time.Minute))
 		operatorTells(ctx, "True", r.Name)
 		Expect(k.write(ctx, env.Client, k.definition(without("color:")), client.DryRunAll)).To(Succeed())
-		_, err := s.another(ctx)
+		_, err := s.another()
 		Expect(err).NotTo(HaveOccurred())
 		admitted(ctx, r)
 	})
@@ -125,7 +125,7 @@ var _ = Describe("Disarming", func() {
 			return env.Client.Create(ctx, k.box("a", "{size: 1}"), client.DryRunAll)
 		})
 		s.operate()
-		_, err := s.another(ctx)
+		_, err := s.another()
 		Expect(err).NotTo(HaveOccurred())
 		eventually(ctx, "it to be in force again", s.inForce(r))
 		Expect(k.write(ctx, env.Client, k.definition(without("color:")))).To(MatchError(ContainSubstring("spec.color is missing")))
@@ -187,7 +187,7 @@ var _ = Describe("A rolling restart of the checker", func() {
 		const drain = "--drain=1s" // long enough for the Service to see that a replica is not ready any more
 		s := alone(ctx, 0)
 		for range 2 {
-			_, err := s.another(ctx, drain)
+			_, err := s.another(drain)
 			Expect(err).NotTo(HaveOccurred())
 		}
 		s.operate()
@@ -219,7 +219,7 @@ var _ = Describe("A rolling restart of the checker", func() {
 			}
 		}()
 		for _, old := range s.replicas[:2] {
-			fresh, err := s.another(ctx, drain)
+			fresh, err := s.another(drain)
 			Expect(err).NotTo(HaveOccurred())
 			eventually(ctx, "the new replica to be ready", fresh.Ready)
 			old.Terminate()

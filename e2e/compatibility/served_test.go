@@ -45,7 +45,7 @@ func served(ctx context.Context) *checker {
 func placed(ctx context.Context) *checker {
 	GinkgoHelper()
 	empty(ctx)
-	webhooks, err := env.NewWebhooks(ctx)
+	webhooks, err := env.NewWebhooks()
 	Expect(err).NotTo(HaveOccurred())
 	c := &checker{webhooks, newAuthor()}
 	DeferCleanup(func(ctx SpecContext) {

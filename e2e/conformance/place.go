@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -87,25 +86,25 @@ func (p *place) redirected(ctx context.Context, next http.Handler, bin, logs str
 	if err != nil {
 		return nil, err
 	}
-	port, err := freePort(ctx)
+	address, err := p.plane.ReserveAddress()
 	if err != nil {
 		return nil, err
 	}
-	health, err := freePort(ctx)
+	health, err := p.plane.ReserveAddress()
 	if err != nil {
 		return nil, err
 	}
 	_, err = p.plane.Spawn("capi-shim", logs+"shim.log", filepath.Join(bin, "capi-shim"), "--kubeconfig="+p.plane.Kubeconfig(), "--routes="+routes, "--cert-dir="+certificates,
-		"--address=127.0.0.1:"+port, "--health-address=127.0.0.1:"+health, "--metrics-address=0")
+		"--address="+address, "--health-address="+health, "--metrics-address=0")
 	if err != nil {
 		return nil, err
 	}
 	if err := harness.Eventually(ctx, "capi-shim to be ready", func(ctx context.Context) error {
-		return harness.Ready(ctx, "capi-shim", "http://127.0.0.1:"+health)
+		return harness.Ready(ctx, "capi-shim", "http://"+health)
 	}); err != nil {
 		return nil, err
 	}
-	return newRedirect(next, "https://127.0.0.1:"+port, p.plane.Config().CAData, routes)
+	return newRedirect(next, "https://"+address, p.plane.Config().CAData, routes)
 }
 
 // before serves what stands before the proxy, and returns its address.
@@ -166,17 +165,4 @@ func writeKubeconfig(path, server string) error {
 		return fmt.Errorf("writing the kubeconfig of the proxy: %w", err)
 	}
 	return nil
-}
-
-// freePort is a port of the loopback that nobody listened on a moment ago.
-func freePort(ctx context.Context) (string, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("looking for a free port: %w", err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	if err := listener.Close(); err != nil {
-		return "", fmt.Errorf("looking for a free port: %w", err)
-	}
-	return strconv.Itoa(port), nil
 }

@@ -3,7 +3,6 @@ package crdschema_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -63,7 +62,12 @@ func serve(t *testing.T, c *cluster.Cluster) *endpoint {
 		t.Fatal(err)
 	}
 	e := &endpoint{client: writer}
-	address, health := free(t), free(t)
+	var address, health string
+	for _, reserved := range []*string{&address, &health} {
+		if *reserved, err = c.ReserveAddress(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	dir := t.TempDir()
 	certificate, key, err := c.Serving("127.0.0.1")
 	if err != nil {
@@ -128,17 +132,6 @@ func specification() requirementsv1alpha1.CompatibilityRequirementSpec {
 	spec.CompatibilitySchema.CustomResourceDefinition.Data = strings.TrimSpace(judged)
 	spec.CompatibilitySchema.RequiredVersions.DefaultSelection = requirementsv1alpha1.APIVersionSetTypeStorageOnly
 	return spec
-}
-
-// free is a loopback address on which nobody listens at the moment.
-func free(t *testing.T) string {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 func until(t *testing.T, what string, is func(context.Context) bool) {

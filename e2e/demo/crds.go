@@ -107,7 +107,7 @@ func (s *sharing) await(ctx context.Context, versions map[string]string) error {
 		return err
 	}
 	for range replicas {
-		if err := s.check(ctx); err != nil {
+		if err := s.check(); err != nil {
 			return err
 		}
 	}
@@ -153,8 +153,8 @@ func (s *sharing) untouched(ctx context.Context) error {
 }
 
 // check starts one more replica of the checker.
-func (s *sharing) check(ctx context.Context) error {
-	replica, err := s.stage.NewWebhooks(ctx)
+func (s *sharing) check() error {
+	replica, err := s.stage.NewWebhooks()
 	if err != nil {
 		return err
 	}

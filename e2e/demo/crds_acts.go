@@ -112,7 +112,7 @@ func (s *sharing) repaired(ctx context.Context) error {
 // comeBack starts a replica again.
 func (s *sharing) comeBack(ctx context.Context) error {
 	s.display.say("\nA replica of the checker comes back")
-	if err := s.check(ctx); err != nil {
+	if err := s.check(); err != nil {
 		return err
 	}
 	err := s.soon(ctx, "the checker to answer", func(ctx context.Context) error {

@@ -161,7 +161,7 @@ func (d *bootChange) killedAfter(ctx context.Context, n int) bool {
 	})
 	if d.from == "" {
 		newCache()
-		startBoot(ctx)
+		startBoot()
 	}
 	close(ready)
 	d.change(ctx, number)
@@ -183,7 +183,7 @@ func (d *bootChange) killedAfter(ctx context.Context, n int) bool {
 		select {
 		case <-killed:
 			endAll()
-			startBoot(ctx)
+			startBoot()
 		default:
 		}
 		if d.from != "" {
@@ -193,7 +193,7 @@ func (d *bootChange) killedAfter(ctx context.Context, n int) bool {
 	}
 	killPoints.tried(d.from+" of bootimage", sigkill)
 	endAll()
-	startBoot(ctx)
+	startBoot()
 	eventually(ctx, what+", and another one to be done", d.isDone(number))
 	d.ends(ctx, what, number, from, 1)
 	killPoints.converged(d.from+" of bootimage", sigkill)

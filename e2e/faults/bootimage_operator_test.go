@@ -64,9 +64,9 @@ var bootWatchFaults = []bootFault{
 var bootOperatorFaults = []bootFault{
 	{
 		name: "operator killed", doc: "The operator is killed with SIGKILL, and a new one is started.", quick: true,
-		begin: func(ctx context.Context, c *bootCell) {
+		begin: func(_ context.Context, c *bootCell) {
 			GinkgoHelper()
-			restartBoot(ctx)
+			restartBoot()
 			c.letGo()
 		},
 		expect: func(s *bootStage) bootExpectation {
@@ -79,12 +79,12 @@ var bootOperatorFaults = []bootFault{
 		name: "two operators at once", doc: "A second operator works beside the first, as when neither asks for the Lease.",
 		begin: func(ctx context.Context, c *bootCell) {
 			GinkgoHelper()
-			startBoot(ctx)
+			startBoot()
 			eventually(ctx, "the second operator to work", works(operator()))
 			c.later(func() {
 				operator().Kill()
 				started = started[:len(started)-1]
-				restartBoot(ctx)
+				restartBoot()
 			})
 			c.letGo()
 			eventually(ctx, "the way to be taken", atRest(c.number))

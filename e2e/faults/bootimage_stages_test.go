@@ -104,7 +104,7 @@ var bootStages = []*bootStage{
 		machine: "bootimage", state: settling, how: "the next release's image is written, and the watches of targets tell nothing",
 		reach: func(ctx context.Context, next int) func() {
 			GinkgoHelper()
-			restartBoot(ctx) // a watch that has been cut again and again comes back late
+			restartBoot() // a watch that has been cut again and again comes back late
 			eventually(ctx, "the target to be looked at", atRest(next-1))
 			silent := between.Add(targetsAreWatched)
 			cut := between.CutWatches("machinesets")
@@ -172,7 +172,7 @@ func standBoot(ctx context.Context) {
 	bootAt = 0
 	beginBoot(ctx)
 	newCache()
-	startBoot(ctx)
+	startBoot()
 	eventually(ctx, "the first release to be settled", atRest(1))
 	comes(ctx, 2, bootworld.Stub)
 	eventually(ctx, "the second release to be settled", atRest(2))

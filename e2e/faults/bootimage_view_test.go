@@ -45,10 +45,10 @@ const (
 var bootMetrics *harness.Metrics
 
 // startBoot starts an operator that moves boot images.
-func startBoot(ctx context.Context) *harness.Operator {
+func startBoot() *harness.Operator {
 	GinkgoHelper()
 	var err error
-	bootMetrics, err = env.NewMetrics(ctx)
+	bootMetrics, err = env.NewMetrics()
 	Expect(err).NotTo(HaveOccurred())
 	return operate(harness.OperatorOptions{
 		Release: bootVersion(1), Arguments: append(bootMetrics.Arguments(), "--boot-images=MachineAPI,ClusterAPI"),
@@ -56,10 +56,10 @@ func startBoot(ctx context.Context) *harness.Operator {
 }
 
 // restartBoot kills the operator, and starts another one.
-func restartBoot(ctx context.Context) {
+func restartBoot() {
 	GinkgoHelper()
 	killAll()
-	startBoot(ctx)
+	startBoot()
 }
 
 // countedBoot are the states in which there are targets, as the operator counts them.

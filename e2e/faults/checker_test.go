@@ -33,14 +33,14 @@ func check(ctx context.Context, replicas int) {
 	Expect(err).NotTo(HaveOccurred())
 	checking = &checker{Service: service}
 	for range replicas {
-		checking.another(ctx)
+		checking.another()
 	}
 }
 
 // another starts one more replica.
-func (c *checker) another(ctx context.Context) *harness.Webhooks {
+func (c *checker) another() *harness.Webhooks {
 	GinkgoHelper()
-	webhooks, err := env.NewWebhooks(ctx)
+	webhooks, err := env.NewWebhooks()
 	Expect(err).NotTo(HaveOccurred())
 	c.replicas = append(c.replicas, webhooks)
 	c.Add(webhooks)

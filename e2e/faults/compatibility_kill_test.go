@@ -57,7 +57,7 @@ var needChanges = []*needChange{
 	},
 	{
 		what: "the checker comes back", from: inOpen, to: inMet, promise: anything, ends: refusesBreaks,
-		change: func(ctx context.Context) { checking.another(ctx) },
+		change: func(_ context.Context) { checking.another() },
 	},
 	{
 		what: "it is deleted, and somebody's finalizer holds it", from: inMet, to: releasing, promise: letsPass, ends: letsPass,

@@ -97,9 +97,9 @@ var needObjectFaults = []needFault{
 	},
 	{
 		name: "checker killed", doc: "All replicas of the checker are killed, and later there is another one.", quick: true,
-		begin: func(ctx context.Context, c *needCell) {
+		begin: func(_ context.Context, c *needCell) {
 			checking.killReplicas()
-			c.later(func() { checking.another(ctx) })
+			c.later(func() { checking.another() })
 		},
 		expect: func(s *needStage) needExpectation {
 			if s.state == inOpen {
@@ -113,7 +113,7 @@ var needObjectFaults = []needFault{
 		begin: func(ctx context.Context, c *needCell) {
 			GinkgoHelper()
 			checking.killReplicas()
-			c.later(func() { checking.another(ctx) })
+			c.later(func() { checking.another() })
 			if c.state != releasing {
 				outlast(ctx)
 			}

@@ -186,7 +186,7 @@ var adoptedFaults = []fault{
 		begin: func(ctx context.Context, c *cell) {
 			GinkgoHelper()
 			checking.killReplicas()
-			c.later(func() { checking.another(ctx) })
+			c.later(func() { checking.another() })
 			next()
 			edit(ctx)
 		},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -88,7 +87,8 @@ var _ = Describe("In an upgrade, while a second replica waits,", Label("long"), 
 var _ = Describe("An operator whose pass hangs, on a disk that does not answer,", Label("long"), func() {
 	It("says so on /healthz, gives up its Lease and ends, and another replica works on", func(ctx SpecContext) {
 		atGood(ctx)
-		health := freeAddress()
+		health, err := env.Cluster.ReserveAddress()
+		Expect(err).NotTo(HaveOccurred())
 		bundle := &corev1.ConfigMap{ // without one nobody reads the file of further certificates in a pass
 			ObjectMeta: metav1.ObjectMeta{Namespace: "openshift-config", Name: "user-ca-bundle"}, Data: map[string]string{"ca-bundle.crt": ""},
 		}
@@ -132,15 +132,6 @@ func silentFile() string {
 	path := filepath.Join(GinkgoT().TempDir(), "ca.pem")
 	Expect(syscall.Mkfifo(path, 0o600)).To(Succeed())
 	return path
-}
-
-// freeAddress is one on loopback that nobody listens on.
-func freeAddress() string {
-	GinkgoHelper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	Expect(err).NotTo(HaveOccurred())
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // healthy is nil when /healthz says so.

@@ -38,7 +38,7 @@ var _ = Describe("The soak:", Label("long", "soak"), func() {
 // soakFrom makes the trouble that a seed stands for.
 func soakFrom(ctx context.Context, number uint64) {
 	GinkgoHelper()
-	metrics, err := env.NewMetrics(ctx)
+	metrics, err := env.NewMetrics()
 	Expect(err).NotTo(HaveOccurred())
 	atGood(ctx)
 	foreign := configMap("foreign")

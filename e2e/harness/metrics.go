@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -27,8 +26,8 @@ type Metrics struct {
 }
 
 // NewMetrics finds a place for an operator's metrics and certifies it.
-func (e *Environment) NewMetrics(ctx context.Context) (*Metrics, error) {
-	address, err := freeAddress(ctx)
+func (e *Environment) NewMetrics() (*Metrics, error) {
+	address, err := e.Cluster.ReserveAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -42,15 +41,6 @@ func (e *Environment) NewMetrics(ctx context.Context) (*Metrics, error) {
 // MetricsOfPod are those that a pod serves on an address, with the certificate that the service CA made for a Service.
 func (e *Environment) MetricsOfPod(address, service string) *Metrics {
 	return &Metrics{address: address, host: service + "." + OperatorNamespace + ".svc", roots: e.Cluster.ServiceCABundle(), env: e}
-}
-
-// freeAddress is a loopback address on which nobody listens at the moment.
-func freeAddress(ctx context.Context) (string, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", loopback+":0")
-	if err != nil {
-		return "", fmt.Errorf("looking for a free port: %w", err)
-	}
-	return listener.Addr().String(), listener.Close()
 }
 
 // Arguments are those of an operator that serves them.

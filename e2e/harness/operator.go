@@ -1,11 +1,9 @@
 package harness
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -193,19 +191,9 @@ func (o *Operator) Context(parent context.Context) (context.Context, context.Can
 			if failure == nil {
 				failure = errors.New("exit status 0")
 			}
-			cancel(fmt.Errorf("the operator has ended by itself: %w; its log %s ends with %q", failure, o.Log, o.lastWords()))
+			cancel(fmt.Errorf("the operator has ended by itself: %w; its log %s ends with %q", failure, o.Log, cluster.Tail(o.Log, 1)))
 		case <-ctx.Done():
 		}
 	}()
 	return ctx, func() { cancel(nil) }
-}
-
-// lastWords is the last line of the log.
-func (o *Operator) lastWords() string {
-	log, err := os.ReadFile(o.Log)
-	if err != nil {
-		return ""
-	}
-	log = bytes.TrimSpace(log)
-	return string(log[bytes.LastIndexByte(log, '\n')+1:])
 }

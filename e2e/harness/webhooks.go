@@ -35,10 +35,10 @@ type Webhooks struct {
 }
 
 // NewWebhooks finds a place for webhooks and certifies it; nothing is started.
-func (e *Environment) NewWebhooks(ctx context.Context) (*Webhooks, error) {
+func (e *Environment) NewWebhooks() (*Webhooks, error) {
 	w := &Webhooks{env: e}
 	for _, address := range []*string{&w.address, &w.health} {
-		found, err := freeAddress(ctx)
+		found, err := e.Cluster.ReserveAddress()
 		if err != nil {
 			return nil, err
 		}

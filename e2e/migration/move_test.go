@@ -213,7 +213,7 @@ var _ = Describe("a hosted cluster", Ordered, func() {
 		})).To(Succeed())
 		began, err = env.Cluster.Mark(ctx)
 		Expect(err).NotTo(HaveOccurred())
-		metrics, err = env.NewMetrics(ctx)
+		metrics, err = env.NewMetrics()
 		Expect(err).NotTo(HaveOccurred())
 		operator, err = env.StartOperator(harness.OperatorOptions{Arguments: append(metrics.Arguments(),
 			hostedworld.ProxyImage(), "--legacy-operator=hypershift/operator")})

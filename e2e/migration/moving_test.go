@@ -56,7 +56,7 @@ func newMoving(ctx context.Context) *moving {
 	m.between, err = proxy.Start(config)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(m.between.Stop()).To(Succeed()) })
-	m.metrics, err = env.NewMetrics(ctx)
+	m.metrics, err = env.NewMetrics()
 	Expect(err).NotTo(HaveOccurred())
 	return m
 }

@@ -2,10 +2,8 @@ package private_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"path/filepath"
 	"time"
@@ -24,24 +22,27 @@ type child struct {
 
 // spawn starts a program; its log is in the folder of the control plane, under its name.
 func spawn(name string, health int, command ...string) (*child, error) {
-	process, err := plane.Spawn(name, filepath.Join(plane.Dir(), name+".log"), command...)
-	if err != nil {
-		return nil, err
-	}
-	return &child{name: name, health: health, process: process}, nil
+	c := &child{name: name, health: health}
+	var err error
+	c.process, err = plane.Spawn(name, c.log(), command...)
+	return c, err
 }
+
+// log is the file with everything that it wrote.
+func (c *child) log() string { return filepath.Join(plane.Dir(), c.name+".log") }
 
 // ready waits until the program says that it is.
 func (c *child) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return harness.Eventually(ctx, c.name+" to be ready", func(ctx context.Context) error {
-		if err := c.alive(); err != nil {
-			return err
-		}
+	ask, answered := harness.Unless(c.process.Exited(), func(ctx context.Context) error {
 		_, err := c.ask(ctx, "/readyz")
 		return err
 	})
+	if err := harness.Eventually(ctx, c.name+" to be ready", ask); err != nil || *answered {
+		return err
+	}
+	return c.alive()
 }
 
 // ask reads a path at the port of its health.
@@ -66,28 +67,18 @@ func (c *child) ask(ctx context.Context, path string) (string, error) {
 func (c *child) alive() error {
 	select {
 	case <-c.process.Exited():
-		return fmt.Errorf("%s has ended: %w", c.name, c.process.Failure())
+		return fmt.Errorf("%s has ended: %w; its log ends with\n%s", c.name, c.process.Failure(), cluster.Tail(c.log(), 20))
 	default:
 		return nil
 	}
 }
 
-// freePorts gives each of the numbers a port of the loopback that nobody listened on a moment ago. All are held until the last is
-// found, so that no two are the same.
-func freePorts(ports ...*int) error {
-	var held []net.Listener
-	var problems []error
+// reserve gives each of the numbers a port that nobody else is given.
+func reserve(ports ...*int) (err error) {
 	for _, port := range ports {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			problems = append(problems, fmt.Errorf("looking for a free port: %w", err))
-			break
+		if *port, err = plane.ReservePort(); err != nil {
+			return err
 		}
-		held = append(held, listener)
-		*port = listener.Addr().(*net.TCPAddr).Port
 	}
-	for _, listener := range held {
-		problems = append(problems, listener.Close())
-	}
-	return errors.Join(problems...)
+	return nil
 }

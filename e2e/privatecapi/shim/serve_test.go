@@ -3,7 +3,6 @@ package shim_test
 import (
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -30,9 +29,14 @@ type process struct {
 }
 
 // newShim finds a place for a shim and certifies it; nothing is started.
-func newShim(ctx context.Context) *process {
+func newShim() *process {
 	GinkgoHelper()
-	s := &process{address: freeAddress(ctx), health: freeAddress(ctx), metrics: freeAddress(ctx)}
+	s := &process{}
+	for _, address := range []*string{&s.address, &s.health, &s.metrics} {
+		found, err := env.Cluster.ReserveAddress()
+		Expect(err).NotTo(HaveOccurred())
+		*address = found
+	}
 	s.dir = filepath.Join(env.Cluster.Dir(), "shim-"+s.address)
 	Expect(os.MkdirAll(s.dir, 0o700)).To(Succeed())
 	certificate, key, err := env.Cluster.Serving("127.0.0.1")
@@ -41,14 +45,6 @@ func newShim(ctx context.Context) *process {
 		Expect(os.WriteFile(filepath.Join(s.dir, name), content, 0o600)).To(Succeed())
 	}
 	return s
-}
-
-func freeAddress(ctx context.Context) string {
-	GinkgoHelper()
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	Expect(err).NotTo(HaveOccurred())
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // start returns when the shim is ready.

@@ -47,7 +47,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	config.WarningHandler = rest.NoWarnings{}
 	admin, err = harness.NewClient(config)
 	Expect(err).NotTo(HaveOccurred())
-	place = newShim(ctx)
+	place = newShim()
 }, NodeTimeout(2*time.Minute))
 
 var _ = AfterSuite(func() {
