@@ -14,7 +14,7 @@ var sections = []string{"## What it means", "## What to look at", "## What to do
 
 func TestRunbooks_each_alert_has_its_page_and_each_page_its_alert(t *testing.T) {
 	var rules []byte
-	for _, file := range []string{"../deploy/alerts.yaml", "../deploy/privatecapi/alerts.yaml"} {
+	for _, file := range []string{"../deploy/alerts.yaml", "../deploy/privatecapi/alerts.yaml", "../config/alerts/alerts.yaml"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/capstan-capi/capstan/controllers/house"
 	"github.com/capstan-capi/capstan/machine"
 )
 
@@ -106,31 +107,42 @@ func TestTheAlerts_name_the_namespace_that_the_provider_is_in(t *testing.T) {
 	for _, rule := range rules() {
 		expr, isText := rule["expr"].(string)
 		labels, isMap := rule["labels"].(object)
+		if rule["alert"] == absent.Name { // no Pod tells of it
+			continue
+		}
 		if !isText || !isMap || !strings.HasPrefix(expr, "max by (machine, namespace) ") || labels["namespace"] != ofPod {
 			t.Errorf("%v is %s with labels %v", rule["alert"], expr, labels)
 		}
 	}
 }
 
-// rules are those of all machines. Of what stood a moment ago it counts that it may be unseen for as long as a restart takes.
+// absent calls somebody when there is no provider that tells anything.
+var absent = machine.Call{
+	Alert: machine.Alert{Name: "CapstanOpenShiftProviderAbsent", Severity: machine.Warning, After: 15 * time.Minute, Summary: "The provider of OpenShift clusters does not run, or cannot be scraped"},
+	Doc:   "Prometheus gets no metrics of the provider of OpenShift clusters. Clusters that run go on; none is installed, changed or deleted, and no kubeconfig is renewed.",
+}
+
+// rules are those of all machines, and of a provider that does not run. Of what stood a moment ago it counts that it may be unseen for as long as a restart takes.
 func rules() []object {
 	var rules []object
 	for _, part := range all {
 		for _, call := range part.View.Calls {
 			expr := fmt.Sprintf("max by (machine, namespace) (max_over_time(capstan_needs_attention{machine=%q,alert=%q}[5m])) > 0", part.Name, call.Name)
-			rules = append(rules, ruleOf(call, expr))
+			told := "Which ones, `" + which[call.Name] + "` tells. The status of each says why, since when, and what is waited for."
+			rules = append(rules, ruleOf(call, expr, told))
 		}
 	}
-	return rules
+	expr := fmt.Sprintf("absent(capstan_needs_attention{machine=%q,alert=%q})", all[0].Name, house.Unfinished.Name)
+	return append(rules, ruleOf(absent, expr, "`kubectl get deployments -A --field-selector metadata.name=openshift-install-controller-manager` tells where it should run."))
 }
 
-func ruleOf(call machine.Call, expr string) object {
+func ruleOf(call machine.Call, expr, told string) object {
 	return object{
 		"alert": call.Name, "expr": expr, "for": fmt.Sprintf("%dm", call.After/time.Minute),
 		"labels": object{"severity": string(call.Severity), "namespace": ofPod},
 		"annotations": object{
 			"summary":     call.Summary + ".",
-			"description": call.Doc + " Which ones, `" + which[call.Name] + "` tells. The status of each says why, since when, and what is waited for.",
+			"description": call.Doc + " " + told,
 			"runbook_url": runbooks + call.Name + ".md",
 		},
 	}
