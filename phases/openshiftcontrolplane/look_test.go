@@ -149,7 +149,9 @@ func TestLook_counts_the_time_of_hooks_from_when_the_bootstrap_was_complete(t *t
 }
 
 func TestMarking_only_advances_and_tells_what_stands(t *testing.T) {
-	c := plane(t, asked())
+	p := asked()
+	p.Annotations = map[string]string{v1alpha1.RetryAnnotation: "from-scratch-1"}
+	c := plane(t, p)
 	m := Marking{Client: c, Live: c, Key: key, UID: "p1"}
 	for _, step := range []struct{ asked, want guards.Marks }{
 		{guards.Marks{Inputs: "d1"}, guards.Marks{Inputs: "d1"}},
@@ -165,7 +167,11 @@ func TestMarking_only_advances_and_tells_what_stands(t *testing.T) {
 			t.Fatalf("stored is %+v (%v), want %+v", stored, err, step.want)
 		}
 	}
-	if err := m.Clear(t.Context()); err != nil {
+	began, err := m.Clearing(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Clear(t.Context(), began); err != nil {
 		t.Fatal(err)
 	}
 	if stored, _, _ := m.Read(t.Context()); stored != (guards.Marks{}) {
@@ -174,7 +180,7 @@ func TestMarking_only_advances_and_tells_what_stands(t *testing.T) {
 	if _, err := m.Advance(t.Context(), guards.Marks{Finished: true}); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Clear(t.Context()); err == nil {
+	if err := m.Clear(t.Context(), guards.Marks{}); err == nil {
 		t.Error("a finished bootstrap was taken back")
 	}
 	if _, err := m.Clearing(t.Context()); err == nil {
@@ -198,15 +204,16 @@ func TestMarking_says_that_an_attempt_is_cleared_away_until_its_other_marks_are_
 	})
 	m := Marking{Client: watched, Live: c, Key: key, UID: "p1"}
 	left = 1
-	if marks, err := m.Clearing(t.Context()); err != nil || !marks.Clears() {
-		t.Fatalf("%+v, %v", marks, err)
+	began, err := m.Clearing(t.Context())
+	if err != nil || !began.Clears() {
+		t.Fatalf("%+v, %v", began, err)
 	}
 	for steps := 0; ; steps++ {
 		if steps > 6 {
 			t.Fatal("it never ends")
 		}
 		left = 1
-		if err := m.Clear(t.Context()); err == nil {
+		if err := m.Clear(t.Context(), began); err == nil {
 			break
 		}
 		if stored, _, err := m.Read(t.Context()); err != nil || stored.Clearing == "" && stored.Stage() != guards.NoStage {
@@ -222,6 +229,16 @@ func TestMarking_says_that_an_attempt_is_cleared_away_until_its_other_marks_are_
 	}
 	if marks, err := m.Clearing(t.Context()); err != nil || marks.Clears() {
 		t.Errorf("who was served is served again: %+v, %v", marks, err)
+	}
+	left = 1
+	if _, err := m.Advance(t.Context(), guards.Marks{Inputs: "d2"}); err != nil {
+		t.Fatal(err)
+	}
+	if m.StillClears(t.Context(), began) == nil || m.Clear(t.Context(), began) == nil {
+		t.Error("who was stopped while it cleared an attempt away clears the next one away, too")
+	}
+	if stored, _, err := m.Read(t.Context()); err != nil || stored != (guards.Marks{Inputs: "d2"}) {
+		t.Errorf("of the next attempt there is %+v (%v)", stored, err)
 	}
 }
 
@@ -265,7 +282,7 @@ func TestMarking_refuses_another_object_of_the_name(t *testing.T) {
 	if _, err := m.Advance(t.Context(), guards.Marks{Inputs: "d1"}); err == nil {
 		t.Error("it was marked")
 	}
-	if err := m.Clear(t.Context()); err == nil {
+	if err := m.Clear(t.Context(), guards.Marks{}); err == nil {
 		t.Error("it was cleared")
 	}
 	if _, err := m.Clearing(t.Context()); err == nil {

@@ -2,6 +2,7 @@ package openshiftcontrolplane
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -89,16 +90,32 @@ func (m Marking) Read(ctx context.Context) (guards.Marks, *v1alpha1.OpenShiftCon
 
 // Advance sets the marks that are asked for and not there, and returns those that there are then, when the API server has them: only
 // then may be done what they allow. None is taken back, and a digest or UID that is there stays. Each is refused if the object has
-// changed since it was read; if that was from a cache, it is tried once more.
+// changed since it was read; if that was from a cache, it is tried once more, unless what has changed may have had the pass decide
+// otherwise: then it is a conflict.
 func (m Marking) Advance(ctx context.Context, asked guards.Marks) (stand guards.Marks, err error) {
+	by := m
 	if m.cached != nil && MarksOf(m.cached).Advance(asked) == MarksOf(m.cached) {
-		m = m.By(nil) // a cache is not believed that they are there
+		by = m.By(nil) // a cache is not believed that they are there
 	}
-	err = m.Change(ctx, func(plane *v1alpha1.OpenShiftControlPlane) (err error) {
+	err = by.Change(ctx, func(plane *v1alpha1.OpenShiftControlPlane) (err error) {
+		stand = MarksOf(plane)
+		if stand.Advance(asked) != stand && m.cached != nil && !decidesTheSame(m.cached, plane) {
+			return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("openshiftcontrolplanes").GroupResource(), plane.Name,
+				errors.New("it has changed since it was decided to mark it"))
+		}
 		stand, err = m.advance(ctx, plane, asked)
 		return err
 	})
 	return stand, err
+}
+
+// decidesTheSame says that what a pass goes by, of the object itself, is the same on both copies: nobody has changed the spec, paused or
+// deleted it, or begun another attempt.
+func decidesTheSame(one, other *v1alpha1.OpenShiftControlPlane) bool {
+	_, paused := one.Annotations[clusterv1.PausedAnnotation]
+	_, pausedOther := other.Annotations[clusterv1.PausedAnnotation]
+	return one.Generation == other.Generation && one.DeletionTimestamp.IsZero() == other.DeletionTimestamp.IsZero() && paused == pausedOther &&
+		MarksOf(one) == MarksOf(other) && servedMark.On(one) == servedMark.On(other)
 }
 
 func (m Marking) advance(ctx context.Context, plane *v1alpha1.OpenShiftControlPlane, asked guards.Marks) (guards.Marks, error) {
@@ -148,14 +165,12 @@ func (m Marking) Clearing(ctx context.Context) (guards.Marks, error) {
 
 // Clear takes off the marks of an attempt of which nothing is left, the highest first, so that what is left of them when it is
 // interrupted is what an attempt has that came less far. That it is being cleared away goes last, when it is noted what has asked for
-// it. It fails once the bootstrap is finished: that is never taken back.
-func (m Marking) Clear(ctx context.Context) error {
-	now, plane, err := m.Read(ctx)
-	switch {
-	case err != nil:
+// it. The attempt is the one that began has told of: it fails where another one has begun meanwhile, and once the bootstrap is finished:
+// that is never taken back.
+func (m Marking) Clear(ctx context.Context, began guards.Marks) error {
+	now, plane, err := m.stillClears(ctx, began)
+	if err != nil {
 		return err
-	case now.Finished:
-		return m.isFinished()
 	}
 	for _, mark := range []records.Mark{initializedMark, bootstrapMark, inputsMark} {
 		if err := mark.Clear(ctx, m.Client, plane); err != nil {
@@ -168,6 +183,26 @@ func (m Marking) Clear(ctx context.Context) error {
 		}
 	}
 	return clearingMark.Clear(ctx, m.Client, plane)
+}
+
+// StillClears fails unless the attempt is the one that Clearing has told of. Another one is not begun before the marks of this one are off,
+// so that what was listed before it was asked is of this one.
+func (m Marking) StillClears(ctx context.Context, began guards.Marks) error {
+	_, _, err := m.stillClears(ctx, began)
+	return err
+}
+
+func (m Marking) stillClears(ctx context.Context, began guards.Marks) (guards.Marks, *v1alpha1.OpenShiftControlPlane, error) {
+	now, plane, err := m.Read(ctx)
+	switch {
+	case err != nil:
+		return now, nil, err
+	case now.Finished:
+		return now, nil, m.isFinished()
+	case now.Clearing != began.Clearing || now.Clearing == "" && now.Stage() != guards.NoStage:
+		return now, nil, fmt.Errorf("clearing the marks of OpenShiftControlPlane %s: another attempt has begun", m.Key)
+	}
+	return now, plane, nil
 }
 
 func (m Marking) isFinished() error {

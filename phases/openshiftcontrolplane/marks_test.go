@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -12,15 +14,24 @@ import (
 )
 
 func TestMarking_reads_only_what_the_cache_does_not_have_any_more(t *testing.T) {
+	annotated := func(mark string) func(*v1alpha1.OpenShiftControlPlane) {
+		return func(p *v1alpha1.OpenShiftControlPlane) { p.Annotations = map[string]string{mark: "true"} }
+	}
 	for name, row := range map[string]struct {
-		// meanwhile are the marks that somebody else has set since.
-		meanwhile, want guards.Marks
-		reads           int
+		// meanwhile is what somebody else has done since.
+		meanwhile func(*v1alpha1.OpenShiftControlPlane)
+		want      guards.Marks
+		reads     int
+		refused   bool
 	}{
-		"nothing has changed":       {guards.Marks{}, guards.Marks{Inputs: "d1"}, 0},
-		"another mark was set":      {guards.Marks{Bootstrap: "u1"}, guards.Marks{Inputs: "d1", Bootstrap: "u1"}, 1},
-		"the same mark was set":     {guards.Marks{Inputs: "d0"}, guards.Marks{Inputs: "d0"}, 1},
-		"the bootstrap is finished": {guards.Marks{Finished: true}, guards.Marks{Inputs: "d1", Finished: true}, 1},
+		"nothing has changed":       {nil, guards.Marks{Inputs: "d1"}, 0, false},
+		"a label was set":           {func(p *v1alpha1.OpenShiftControlPlane) { p.Labels = map[string]string{"a": "b"} }, guards.Marks{Inputs: "d1"}, 1, false},
+		"the same mark was set":     {annotated(v1alpha1.InputsMark), guards.Marks{Inputs: "true"}, 1, false},
+		"another mark was set":      {annotated(v1alpha1.BootstrapMark), guards.Marks{Bootstrap: "true"}, 1, true},
+		"the bootstrap is finished": {annotated(v1alpha1.BootstrapFinishedMark), guards.Marks{Finished: true}, 1, true},
+		"an attempt was cleared":    {annotated(v1alpha1.ServedMark), guards.Marks{}, 1, true},
+		"it is paused":              {annotated(clusterv1.PausedAnnotation), guards.Marks{}, 1, true},
+		"the spec is another":       {func(p *v1alpha1.OpenShiftControlPlane) { p.Spec.ReleaseImage, p.Generation = "b", 2 }, guards.Marks{}, 1, true},
 	} {
 		c, reads := plane(t, asked()), 0
 		live := interceptor.NewClient(c.(client.WithWatch), interceptor.Funcs{
@@ -34,11 +45,14 @@ func TestMarking_reads_only_what_the_cache_does_not_have_any_more(t *testing.T) 
 			t.Fatal(err)
 		}
 		before := cached.DeepCopy()
-		if _, err := (Marking{Client: c, Live: c, Key: key, UID: "p1"}).Advance(t.Context(), row.meanwhile); err != nil {
-			t.Fatal(err)
+		if now := cached.DeepCopy(); row.meanwhile != nil {
+			row.meanwhile(now)
+			if err := c.Update(t.Context(), now); err != nil {
+				t.Fatal(err)
+			}
 		}
 		m := Marking{Client: c, Live: live, Key: key, UID: "p1"}.By(cached)
-		if got, err := m.Advance(t.Context(), guards.Marks{Inputs: "d1"}); err != nil || got != row.want || reads != row.reads {
+		if got, err := m.Advance(t.Context(), guards.Marks{Inputs: "d1"}); apierrors.IsConflict(err) != row.refused || !row.refused && err != nil || got != row.want || reads != row.reads {
 			t.Errorf("%s: %+v after %d reads (%v), want %+v", name, got, reads, err, row.want)
 		}
 		if cached.ResourceVersion != before.ResourceVersion || len(cached.Annotations) != len(before.Annotations) {
@@ -70,10 +84,17 @@ func TestMarking_believes_no_cache_that_a_mark_is_set_already(t *testing.T) {
 	c := plane(t, asked())
 	cached := asked()
 	cached.Annotations = map[string]string{v1alpha1.InitializedMark: "true"} // which somebody has taken off since
-	m := Marking{Client: c, Live: c, Key: key, UID: "p1"}.By(cached)
+	m := Marking{Client: c, Live: c, Key: key, UID: "p1"}
 	want := guards.Marks{Initialized: true}
-	if got, err := m.Advance(t.Context(), want); err != nil || got != want {
+	if got, err := m.By(cached).Advance(t.Context(), want); !apierrors.IsConflict(err) || got != (guards.Marks{}) {
 		t.Errorf("it says %+v (%v)", got, err)
+	}
+	_, cached, err := m.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := m.By(cached).Advance(t.Context(), want); err != nil || got != want {
+		t.Errorf("with a newer cache it says %+v (%v)", got, err)
 	}
 	if stored, _, err := m.Read(t.Context()); err != nil || stored != want {
 		t.Errorf("stored is %+v (%v)", stored, err)

@@ -114,7 +114,7 @@ func (s *Seen) removeLeft(ctx context.Context, d *doing) error {
 	}
 	name := phases.BootstrapName(s.look.Plane.Name)
 	if s.configs[name] != nil {
-		if gone, err := s.removeHalfMade(ctx, name, d); err != nil || !gone {
+		if gone, err := s.removeHalfMade(ctx, name, anyway, d); err != nil || !gone {
 			d.waits = d.waits || err == nil
 			return err
 		}

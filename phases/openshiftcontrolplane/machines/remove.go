@@ -123,9 +123,12 @@ func (s *Seen) listed(ctx context.Context, from client.Reader, kind schema.Group
 }
 
 // removeHalfMade deletes what has no Machine: infrastructure machines first, and then configs, without which nobody would look for
-// the former. It says whether nothing is left. Which ones is by name, all for none.
-func (s *Seen) removeHalfMade(ctx context.Context, name string, d *doing) (gone bool, err error) {
+// the former. It says whether nothing is left. Which ones is by name, all for none; allowed is asked as by takeDown.
+func (s *Seen) removeHalfMade(ctx context.Context, name string, allowed func() error, d *doing) (gone bool, err error) {
 	left, err := s.infrastructures(ctx)
+	if err == nil {
+		err = allowed()
+	}
 	if err != nil {
 		return false, err
 	}

@@ -55,7 +55,7 @@ func (s *Seen) changeOne(ctx context.Context, replaces bool, d *doing) error {
 	case guards.MakeWhole:
 		_, err = fresh.make(ctx, *half, nil, nil, d)
 	case guards.TakeBack:
-		_, err = fresh.removeHalfMade(ctx, half.name, d)
+		_, err = fresh.removeHalfMade(ctx, half.name, anyway, d)
 	case guards.MendComing:
 		err = fresh.mend(ctx, wanted{name: coming.Name, role: v1alpha1.MasterRole}, coming, d)
 	case guards.RemoveComing:

@@ -32,9 +32,9 @@ func (s *Seen) ClearAttempt(ctx context.Context) (machine.Result, error) {
 	if marks, err = s.marking().Clearing(ctx); err != nil || !marks.Clears() && marks.Stage() != guards.NoStage {
 		return d.until(false, err)
 	}
-	gone, err := s.takeDown(ctx, d)
+	gone, err := s.takeDown(ctx, func() error { return s.marking().StillClears(ctx, marks) }, d)
 	if err == nil && gone {
-		err = s.marking().Clear(ctx)
+		err = s.marking().Clear(ctx, marks)
 	}
 	return d.until(gone, err)
 }
@@ -52,7 +52,7 @@ func (s *Seen) DeleteCluster(ctx context.Context) (machine.Result, error) {
 	if pools, err := s.pools(ctx); err != nil || pools {
 		return d.until(false, err)
 	}
-	gone, err := s.takeDown(ctx, d)
+	gone, err := s.takeDown(ctx, anyway, d)
 	if err == nil && gone {
 		err = s.letGo(ctx)
 	}
@@ -76,9 +76,17 @@ func (s *Seen) pools(ctx context.Context) (bool, error) {
 	return len(all) > 0, err
 }
 
+// anyway allows a deletion that nothing can make wrong.
+func anyway() error { return nil }
+
 // takeDown deletes what was made, in order, and says whether nothing is left of it. Nothing counts as gone that only a cache lacks.
-func (s *Seen) takeDown(ctx context.Context, d *doing) (gone bool, err error) {
+// allowed is asked after each list, and before any of it is deleted: a process that was stopped between may list what another one has
+// made by then.
+func (s *Seen) takeDown(ctx context.Context, allowed func() error, d *doing) (gone bool, err error) {
 	fresh, err := s.afresh(ctx)
+	if err == nil {
+		err = allowed()
+	}
 	if err != nil {
 		return false, err
 	}
@@ -91,7 +99,7 @@ func (s *Seen) takeDown(ctx context.Context, d *doing) (gone bool, err error) {
 	if fresh.bootstrap != nil {
 		return false, fresh.removeMachines(ctx, []*clusterv1.Machine{fresh.bootstrap}, d)
 	}
-	if gone, err := fresh.removeHalfMade(ctx, "", d); err != nil || !gone {
+	if gone, err := fresh.removeHalfMade(ctx, "", allowed, d); err != nil || !gone {
 		return false, err
 	}
 	started, err := fresh.controlled(ctx, s.maker.live, jobs)
@@ -99,6 +107,9 @@ func (s *Seen) takeDown(ctx context.Context, d *doing) (gone bool, err error) {
 		return false, err
 	}
 	beside, err := fresh.besideInstallers(ctx, started)
+	if err == nil {
+		err = allowed()
+	}
 	if err != nil {
 		return false, err
 	}

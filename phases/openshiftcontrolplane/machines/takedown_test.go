@@ -199,6 +199,43 @@ func TestClearAttempt_deletes_nothing_that_no_mark_gives_up(t *testing.T) {
 	}
 }
 
+func TestClearAttempt_that_was_stopped_deletes_nothing_of_the_next_attempt(t *testing.T) {
+	for name, before := range map[string]string{"Machines are listed": "list MachineList", "infrastructure machines are listed": "list BoxMachineList", "Jobs are listed": "list JobList"} {
+		w := newWorld(t, append(frame(), asked(1), secret("a-ignition-bootstrap"))...)
+		w.must((*Seen).CreateMachines)
+		w.clusterAPI()
+		w.must((*Seen).giveUp)
+		if before != "list MachineList" { // of the former attempt there are no Machines any more
+			for range 2 {
+				w.must((*Seen).ClearAttempt)
+				w.clusterAPI()
+			}
+		}
+		s, _ := w.see()
+		w.listing = func(what string) { // another process clears the rest away meanwhile, and begins the next attempt
+			if "list "+what != before {
+				return
+			}
+			w.listing = nil
+			for range 6 {
+				w.must((*Seen).ClearAttempt)
+				w.clusterAPI()
+			}
+			change(w, w.plane(), set(v1alpha1.InputsMark, "d2"))
+			w.must((*Seen).CreateMachines)
+			w.clusterAPI()
+			w.writes = nil
+		}
+		_, err := s.ClearAttempt(t.Context())
+		if w.listing != nil || err == nil || len(w.writes) != 0 {
+			t.Errorf("stopped before %s: it did %v (%v)", name, w.writes, err)
+		}
+		if marks := phases.MarksOf(w.plane()); marks.Inputs != "d2" || marks.Bootstrap == "" {
+			t.Errorf("stopped before %s: the marks are %+v", name, marks)
+		}
+	}
+}
+
 func TestClearAttempt_goes_on_where_it_was_interrupted_and_no_Machine_is_made_meanwhile(t *testing.T) {
 	w := newWorld(t, append(frame(), asked(3), secret("a-ignition-bootstrap"))...)
 	w.must((*Seen).CreateMachines)

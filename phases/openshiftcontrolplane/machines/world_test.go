@@ -58,6 +58,8 @@ type world struct {
 	uids    int
 	// refuse is what the API server says to a write or a live read, nil for nothing.
 	refuse func(verb, what string) error
+	// listing is told of a live list, by its kind, before it is made; nil for nobody.
+	listing func(what string)
 	// lag hides Machines from lists, as a cache does that is behind.
 	lag   bool
 	guest Guest
@@ -105,6 +107,16 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 				}
 			}
 			return c.Get(ctx, key, object, options...)
+		},
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if w.listing != nil {
+				kind, err := w.api.GroupVersionKindFor(list)
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.listing(kind.Kind)
+			}
+			return c.List(ctx, list, options...)
 		},
 	})
 	w.maker = New(w.client, live, func() time.Time { return noon })
