@@ -1,6 +1,7 @@
 package records
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -26,7 +27,7 @@ type calm struct {
 	since map[machine.Key]time.Time
 	// took is how long the last write of any instance took. It stays until the next write.
 	took time.Duration
-	// passed are records of states that were not stored.
+	// passed are records that were not stored: of states that were only passed through, or put off.
 	passed map[machine.Key]passed
 }
 
@@ -44,6 +45,11 @@ func (c *calm) wait(key machine.Key, stored, record machine.Record, now time.Tim
 	}
 	if stored.Failure != nil && stored.Failure.Terminal != record.Failure.Terminal {
 		return 0
+	}
+	for event := range stored.Lasting { // what has stopped must not be stored as what lasts
+		if _, lasts := record.Lasting[event]; !lasts {
+			return 0
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,12 +85,18 @@ func (c *calm) take(key machine.Key, stored machine.Record) (record machine.Reco
 	defer c.mu.Unlock()
 	kept, is := c.passed[key]
 	delete(c.passed, key)
-	return kept.record, is && isEntry(kept.from, stored)
+	return kept.record, is && isEntry(kept.from, stored) && lastsAs(kept.from, stored)
 }
 
 // isEntry says that two records are of one stay in a state.
 func isEntry(one, other machine.Record) bool {
 	return one.UID == other.UID && one.State == other.State && one.Since.Equal(other.Since)
+}
+
+// lastsAs says that deadlines count from the same times on two records.
+func lastsAs(one, other machine.Record) bool {
+	return one.Progress.Done == other.Progress.Done && one.Progress.Since.Equal(other.Progress.Since) &&
+		maps.EqualFunc(one.Lasting, other.Lasting, time.Time.Equal)
 }
 
 // isFirst says that nothing is stored, as of a new object or one whose status was lost, and that the machine has made no move. Most often

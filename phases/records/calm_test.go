@@ -173,6 +173,37 @@ func TestOwnStatus_that_is_calm_writes_at_once_after_a_write_that_was_refused(t 
 	}
 }
 
+func TestOwnStatus_that_is_calm_goes_on_from_what_it_has_put_off(t *testing.T) {
+	c := newCluster(t, &thing{ObjectMeta: named("one")})
+	s, now := calmStore(c)
+	well := movedTo("Settling", "")
+	well.Record.Lasting = map[machine.Event]time.Time{"Settled": noon}
+	more, less := movedTo("Settling", ""), movedTo("Settling", "")
+	more.Record.Progress = machine.Progress{Done: 2, Since: noon.Add(time.Second)}
+	more.Record.Lasting, less.Record.Lasting = well.Record.Lasting, nil
+	for _, step := range []struct {
+		what   string
+		shot   machine.Snapshot[int, int]
+		writes int
+	}{
+		{"it lasts", well, 1},
+		{"more is done", more, 1},
+		{"it does not last any more", less, 2},
+		{"more is done once more", more, 2},
+	} {
+		*now = now.Add(100 * time.Millisecond)
+		saveTo(t, s, step.shot)
+		record, _, err := s.Load(t.Context(), "ns/one")
+		if err != nil || c.writes != step.writes || !lastsAs(record, step.shot.Record) {
+			t.Errorf("%s: %d writes, and the next pass goes on from %+v (%v)", step.what, c.writes, record, err)
+		}
+	}
+	another, _ := calmStore(c) // a process that starts
+	if record, _, err := another.Load(t.Context(), "ns/one"); err != nil || !lastsAs(record, less.Record) {
+		t.Errorf("another process goes on from %+v (%v)", record, err)
+	}
+}
+
 func TestOwnStatus_that_is_calm_stores_no_state_that_is_only_passed_through(t *testing.T) {
 	c := newCluster(t, &thing{ObjectMeta: named("one")})
 	s, _ := calmStore(c)

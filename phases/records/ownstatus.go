@@ -72,11 +72,12 @@ func (s *OwnStatus[F, E, O]) With(put func(from, to O), tell func(O, machine.Sna
 	return s
 }
 
-// Calmly has a status written at once for a move, for an error that comes, goes or becomes terminal, and for what is Urgent, but for words,
-// counts and conditions of the same state only every two seconds, or as many as twenty where a write takes long: what lasts a moment is
-// not told. The first status of an object, or one that was lost, waits as long unless the machine has moved or failed; until then each
-// pass begins anew, so that the start of a table must have no work, and no move that goes by time. States that a machine only passes
-// through are not stored; the next pass gets their record all the same. It returns the store.
+// Calmly has a status written at once for a move, for an error that comes, goes or becomes terminal, for what is Urgent, and where
+// something does not last any more that lasts by the stored record; but for words, counts and conditions of the same state only every
+// two seconds, or as many as twenty where a write takes long: what lasts a moment is not told. The first status of an object, or one
+// that was lost, waits as long unless the machine has moved or failed; until then each pass begins anew, so that the start of a table
+// must have no work, and no move that goes by time. States that a machine only passes through are not stored. The next pass gets the
+// record of what was not stored all the same. It returns the store.
 func (s *OwnStatus[F, E, O]) Calmly() *OwnStatus[F, E, O] {
 	s.calm = newCalm()
 	return s
@@ -111,6 +112,9 @@ func (s *OwnStatus[F, E, O]) Save(ctx context.Context, key machine.Key, shot mac
 		differs, err := s.change(key, object, shot)
 		if s.calm != nil && differs == Different && err == nil {
 			later = s.calm.wait(key, stored, shot.Record, s.now())
+		}
+		if later > 0 && stored.State != "" { // what has progressed, and since when something lasts, is not forgotten meanwhile
+			s.calm.pass(key, stored, shot.Record)
 		}
 		writes = differs != Same && later == 0
 		return writes, err
