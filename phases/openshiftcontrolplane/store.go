@@ -88,14 +88,15 @@ func noteRest(o *v1alpha1.OpenShiftControlPlane, s Snapshot, now time.Time) {
 	if !facts.Seen {
 		return
 	}
-	marks := facts.Reached()
-	if marks.Initialized {
+	if facts.Reached().Initialized {
 		yes := true
 		o.Status.Initialization.ControlPlaneInitialized = &yes // never unset
 	}
 	noteCounts(o, facts.Counts)
 	noteVersions(o, facts.Guest)
-	notePayload(o, marks, facts.Payload.NotAfter)
+	// What the pass itself has marked is told with the move that it is of: the definition refuses another release from then on.
+	facts.Marks = facts.Marks.Advance(MarksOf(o))
+	notePayload(o, facts.Reached(), facts.Payload.NotAfter)
 	noteBootstrap(o, facts, now)
 }
 

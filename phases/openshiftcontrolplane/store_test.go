@@ -104,6 +104,23 @@ func TestStore_tells_at_once_that_the_control_plane_is_initialized_and_that_noth
 	}
 }
 
+func TestStore_tells_with_a_move_what_the_pass_itself_has_marked(t *testing.T) {
+	k := newKept(t)
+	k.pass(guards.ResolvingInputs, marked(guards.Marks{}))
+	m := Marking{Client: k.client, Live: k.client, Key: key, UID: string(k.read().UID)}
+	got := k.pass(guards.GeneratingIgnition, func(facts *guards.Facts) {
+		before := k.read().ResourceVersion
+		if _, err := m.Advance(t.Context(), guards.Marks{Inputs: "d"}); err != nil {
+			t.Fatal(err)
+		}
+		k.store.Took("fleet/a", before, k.read())
+		facts.Marks = guards.Marks{} // as they were seen
+	}).Status
+	if got.Payload == nil || got.Payload.Digest != "d" {
+		t.Errorf("the release could still be changed: %+v", got.Payload)
+	}
+}
+
 func TestStore_tells_of_long_texts_of_others_what_the_definition_allows(t *testing.T) {
 	long := strings.Repeat("9", 1000)
 	got := newKept(t).pass(guards.Installed, func(f *guards.Facts) {
