@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -148,6 +149,16 @@ func TestLook_counts_the_time_of_hooks_from_when_the_bootstrap_was_complete(t *t
 	}
 }
 
+// seenBy is what a pass sees of the object itself.
+func seenBy(t *testing.T, m Marking) guards.Object {
+	t.Helper()
+	object := &v1alpha1.OpenShiftControlPlane{}
+	if err := m.Live.Get(t.Context(), m.Key, object); err != nil {
+		t.Fatal(err)
+	}
+	return (Look{Plane: object}).object()
+}
+
 func TestMarking_only_advances_and_tells_what_stands(t *testing.T) {
 	p := asked()
 	p.Annotations = map[string]string{v1alpha1.RetryAnnotation: "from-scratch-1"}
@@ -167,7 +178,7 @@ func TestMarking_only_advances_and_tells_what_stands(t *testing.T) {
 			t.Fatalf("stored is %+v (%v), want %+v", stored, err, step.want)
 		}
 	}
-	began, err := m.Clearing(t.Context())
+	began, err := m.Clearing(t.Context(), seenBy(t, m))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +194,7 @@ func TestMarking_only_advances_and_tells_what_stands(t *testing.T) {
 	if err := m.Clear(t.Context(), guards.Marks{}); err == nil {
 		t.Error("a finished bootstrap was taken back")
 	}
-	if _, err := m.Clearing(t.Context()); err == nil {
+	if _, err := m.Clearing(t.Context(), seenBy(t, m)); err == nil {
 		t.Error("a finished bootstrap is to be cleared away")
 	}
 }
@@ -204,7 +215,7 @@ func TestMarking_says_that_an_attempt_is_cleared_away_until_its_other_marks_are_
 	})
 	m := Marking{Client: watched, Live: c, Key: key, UID: "p1"}
 	left = 1
-	began, err := m.Clearing(t.Context())
+	began, err := m.Clearing(t.Context(), seenBy(t, m))
 	if err != nil || !began.Clears() {
 		t.Fatalf("%+v, %v", began, err)
 	}
@@ -227,7 +238,7 @@ func TestMarking_says_that_an_attempt_is_cleared_away_until_its_other_marks_are_
 	if served := (Look{Plane: is}).Facts(noon).Object.Served; served != guards.Brief("from-scratch-1") {
 		t.Errorf("served is %q", served)
 	}
-	if marks, err := m.Clearing(t.Context()); err != nil || marks.Clears() {
+	if marks, err := m.Clearing(t.Context(), seenBy(t, m)); err != nil || marks.Clears() {
 		t.Errorf("who was served is served again: %+v, %v", marks, err)
 	}
 	left = 1
@@ -239,6 +250,19 @@ func TestMarking_says_that_an_attempt_is_cleared_away_until_its_other_marks_are_
 	}
 	if stored, _, err := m.Read(t.Context()); err != nil || stored != (guards.Marks{Inputs: "d2"}) {
 		t.Errorf("of the next attempt there is %+v (%v)", stored, err)
+	}
+	before := seenBy(t, m)
+	_, now, err := m.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now.Annotations[v1alpha1.RetryAnnotation] = "from-scratch-2"
+	if err := c.Update(t.Context(), now); err != nil {
+		t.Fatal(err)
+	}
+	left = 1
+	if marks, err := m.Clearing(t.Context(), before); !apierrors.IsConflict(err) || marks.Clears() {
+		t.Errorf("who has not seen the question clears away for it: %+v, %v", marks, err)
 	}
 }
 
@@ -285,7 +309,7 @@ func TestMarking_refuses_another_object_of_the_name(t *testing.T) {
 	if err := m.Clear(t.Context(), guards.Marks{}); err == nil {
 		t.Error("it was cleared")
 	}
-	if _, err := m.Clearing(t.Context()); err == nil {
+	if _, err := m.Clearing(t.Context(), seenBy(t, m)); err == nil {
 		t.Error("it was marked as one that is cleared away")
 	}
 	m = Marking{Client: c, Live: plane(t), Key: key, UID: "p1"}

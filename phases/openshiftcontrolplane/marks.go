@@ -51,6 +51,15 @@ type Marking struct {
 	UID string
 	// cached is that of By, nil for none.
 	cached *v1alpha1.OpenShiftControlPlane
+	// attempt is that of Of, empty for any.
+	attempt string
+}
+
+// Of has marks advanced, and Now tell them, for one attempt only, as its ID names it: it is a conflict where another one has begun. None is
+// named while the inputs are not frozen.
+func (m Marking) Of(attempt string) Marking {
+	m.attempt = attempt
+	return m
 }
 
 // By has the marks written bound to the version of the object that the pass has loaded, most often the newest, and the object read only if
@@ -99,14 +108,32 @@ func (m Marking) Advance(ctx context.Context, asked guards.Marks) (stand guards.
 	}
 	err = by.Change(ctx, func(plane *v1alpha1.OpenShiftControlPlane) (err error) {
 		stand = MarksOf(plane)
-		if stand.Advance(asked) != stand && m.cached != nil && !decidesTheSame(m.cached, plane) {
-			return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("openshiftcontrolplanes").GroupResource(), plane.Name,
-				errors.New("it has changed since it was decided to mark it"))
+		if !m.isOfAttempt(plane) || stand.Advance(asked) != stand && m.cached != nil && !decidesTheSame(m.cached, plane) {
+			return changed(plane)
 		}
 		stand, err = m.advance(ctx, plane, asked)
 		return err
 	})
 	return stand, err
+}
+
+// Now are the marks as the API server has them, of the attempt of Of.
+func (m Marking) Now(ctx context.Context) (guards.Marks, error) {
+	marks, plane, err := m.Read(ctx)
+	if err == nil && !m.isOfAttempt(plane) {
+		err = changed(plane)
+	}
+	return marks, err
+}
+
+func (m Marking) isOfAttempt(plane *v1alpha1.OpenShiftControlPlane) bool {
+	facts := guards.Facts{Object: Look{Plane: plane}.object(), Marks: MarksOf(plane), Noted: noted(&plane.Status)}
+	return m.attempt == "" || facts.AttemptID() == m.attempt
+}
+
+func changed(plane *v1alpha1.OpenShiftControlPlane) error {
+	return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("openshiftcontrolplanes").GroupResource(), plane.Name,
+		errors.New("it has changed since it was decided to mark it"))
 }
 
 // decidesTheSame says that what a pass goes by, of the object itself, is the same on both copies: nobody has changed the spec, paused or
@@ -148,10 +175,13 @@ func word(is bool) string {
 }
 
 // Clearing marks that the attempt is cleared away, if somebody asks for that who was not served yet, and returns the marks as they are
-// then, when the API server has that. It fails once the bootstrap is finished.
-func (m Marking) Clearing(ctx context.Context) (guards.Marks, error) {
+// then, when the API server has that. It fails once the bootstrap is finished, and is a conflict where who asks, or was served last, is
+// another than the pass has seen: then it may be another attempt.
+func (m Marking) Clearing(ctx context.Context, seen guards.Object) (guards.Marks, error) {
 	now, plane, err := m.Read(ctx)
 	switch {
+	case err == nil && now.Clearing == "" && (plane.Annotations[v1alpha1.RetryAnnotation] != seen.Retry || servedMark.On(plane) != seen.Served):
+		return now, changed(plane)
 	case err != nil:
 		return now, err
 	case now.Finished:

@@ -100,3 +100,33 @@ func TestMarking_believes_no_cache_that_a_mark_is_set_already(t *testing.T) {
 		t.Errorf("stored is %+v (%v)", stored, err)
 	}
 }
+
+func TestMarking_of_an_attempt_marks_no_other_one(t *testing.T) {
+	frozen := func(inputs, served string) *v1alpha1.OpenShiftControlPlane {
+		p := asked()
+		p.Annotations = map[string]string{v1alpha1.InputsMark: inputs, v1alpha1.ServedMark: served}
+		return p
+	}
+	noted := asked() // its marks were lost
+	noted.Annotations = map[string]string{v1alpha1.ServedMark: "s1"}
+	noted.Status.Payload = &v1alpha1.PayloadStatus{Digest: "d1"}
+	seen := (Look{Plane: frozen("d1", "s1")}).Facts(noon).AttemptID()
+	for name, row := range map[string]struct {
+		now *v1alpha1.OpenShiftControlPlane
+		is  bool
+	}{
+		"the same":                     {frozen("d1", "s1"), true},
+		"only the status tells":        {noted, true},
+		"the next one":                 {frozen("d2", "s2"), false},
+		"the next one of these inputs": {frozen("d1", "s2"), false},
+		"none any more":                {asked(), false},
+	} {
+		c := plane(t, row.now)
+		m := Marking{Client: c, Live: c, Key: key, UID: "p1"}.Of(seen)
+		_, err := m.Now(t.Context())
+		marks, refused := m.Advance(t.Context(), guards.Marks{Bootstrap: "u1"})
+		if (err == nil) != row.is || (refused == nil) != row.is || (marks.Bootstrap == "u1") != row.is {
+			t.Errorf("%s: %v; %+v, %v", name, err, marks, refused)
+		}
+	}
+}

@@ -49,10 +49,11 @@ func news(all []Condition, unasked bool) []Condition {
 }
 
 // Standing are the facts of a pass as they are told. While an attempt is cleared away, what the status has noted of it is not: else it
-// would be noted for ever, since the higher one of marks and status counts.
+// would be noted for ever, since the higher one of marks and status counts. The same goes for who leaves that state once the marks are
+// gone, such as for a pause.
 func Standing(s Snapshot) guards.Facts {
 	facts := s.Facts
-	if s.Record.State == guards.Clearing {
+	if s.Record.State == guards.Clearing || s.Record.CameFrom == guards.Clearing && facts.Marks == (guards.Marks{}) {
 		facts.Noted = guards.Marks{}
 	}
 	return facts

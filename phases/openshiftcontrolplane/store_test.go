@@ -21,6 +21,8 @@ type kept struct {
 	client client.Client
 	store  *Store
 	now    time.Time
+	// from is the state that the machine has come from.
+	from machine.State
 }
 
 func newKept(t *testing.T) *kept {
@@ -28,7 +30,7 @@ func newKept(t *testing.T) *kept {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	k := &kept{t: t, now: noon.Add(time.Millisecond)}
+	k := &kept{t: t, now: noon.Add(time.Millisecond), from: guards.Locating}
 	k.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(asked()).WithStatusSubresource(&v1alpha1.OpenShiftControlPlane{}).Build()
 	k.store = NewStore(k.client, func(s Snapshot) []Condition {
 		return []Condition{{Type: "Initialized", Is: guards.IsInitialized.Answer(Standing(s)).Truth, Reason: "Told"}}
@@ -47,7 +49,7 @@ func (k *kept) pass(state machine.State, change func(*guards.Facts)) *v1alpha1.O
 	facts := Look{Plane: plane}.Facts(k.now)
 	change(&facts)
 	// It has moved, so that it is stored at once.
-	record := machine.Record{State: state, Since: noon.Add(time.Nanosecond), CameFrom: guards.Locating}
+	record := machine.Record{State: state, Since: noon.Add(time.Nanosecond), CameFrom: k.from}
 	if _, err := k.store.Save(k.t.Context(), "fleet/a", Snapshot{Record: record, Facts: facts}); err != nil {
 		k.t.Fatal(err)
 	}
@@ -155,6 +157,20 @@ func TestStore_forgets_an_attempt_that_is_cleared_away_but_never_that_it_was_ini
 	}
 	if init := plane.Status.Initialization.ControlPlaneInitialized; init == nil || !*init {
 		t.Error("the contract's field was unset")
+	}
+}
+
+func TestStore_forgets_an_attempt_that_is_cleared_away_also_where_a_pause_comes_between(t *testing.T) {
+	k := newKept(t)
+	k.pass(guards.Clearing, marked(guards.Marks{Inputs: "d", Bootstrap: "u"}))
+	k.from = guards.Clearing
+	plane := k.pass(guards.Paused, marked(guards.Marks{}))
+	if noted := (Look{Plane: plane}).Facts(k.now).Reached(); noted != (guards.Marks{}) {
+		t.Errorf("once the pause is over, %+v goes on", noted)
+	}
+	plane = k.pass(guards.Paused, marked(guards.Marks{Inputs: "d", Clearing: "from-scratch-1"}))
+	if plane.Status.Payload == nil {
+		t.Error("what is not cleared yet is forgotten")
 	}
 }
 

@@ -46,8 +46,8 @@ func (c *calm) wait(key machine.Key, stored, record machine.Record, now time.Tim
 	if stored.Failure != nil && stored.Failure.Terminal != record.Failure.Terminal {
 		return 0
 	}
-	for event := range stored.Lasting { // what has stopped must not be stored as what lasts
-		if _, lasts := record.Lasting[event]; !lasts {
+	for event, since := range stored.Lasting { // what has stopped, be it for a moment, must not be stored as what lasts
+		if at, lasts := record.Lasting[event]; !lasts || !at.Equal(since) {
 			return 0
 		}
 	}

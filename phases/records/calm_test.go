@@ -180,16 +180,19 @@ func TestOwnStatus_that_is_calm_goes_on_from_what_it_has_put_off(t *testing.T) {
 	well.Record.Lasting = map[machine.Event]time.Time{"Settled": noon}
 	more, less := movedTo("Settling", ""), movedTo("Settling", "")
 	more.Record.Progress = machine.Progress{Done: 2, Since: noon.Add(time.Second)}
-	more.Record.Lasting, less.Record.Lasting = well.Record.Lasting, nil
+	anew := movedTo("Settling", "")
+	anew.Record.Lasting = map[machine.Event]time.Time{"Settled": noon.Add(time.Second)}
+	more.Record.Lasting = anew.Record.Lasting
 	for _, step := range []struct {
 		what   string
 		shot   machine.Snapshot[int, int]
 		writes int
 	}{
 		{"it lasts", well, 1},
-		{"more is done", more, 1},
-		{"it does not last any more", less, 2},
-		{"more is done once more", more, 2},
+		{"it lasts anew", anew, 2},
+		{"more is done", more, 2},
+		{"it does not last any more", less, 3},
+		{"more is done once more", more, 3},
 	} {
 		*now = now.Add(100 * time.Millisecond)
 		saveTo(t, s, step.shot)

@@ -19,7 +19,7 @@ func (s *Seen) makeBootstrap(ctx context.Context, d *doing) error {
 		if !s.facts.Reached().MayCreateBootstrap() {
 			return nil
 		}
-		marks, err := s.marking().Advance(ctx, guards.Marks{Bootstrap: guards.Intended})
+		marks, err := s.attemptMarks().Advance(ctx, guards.Marks{Bootstrap: guards.Intended})
 		if err != nil || !marks.Advance(s.facts.Noted).MayCreateBootstrap() {
 			return err
 		}
@@ -31,14 +31,17 @@ func (s *Seen) makeBootstrap(ctx context.Context, d *doing) error {
 	if marked := s.facts.Marks.Bootstrap; marked != "" && marked != guards.Intended {
 		return nil
 	}
-	_, err = s.marking().Advance(ctx, guards.Marks{Bootstrap: string(uid)})
+	_, err = s.attemptMarks().Advance(ctx, guards.Marks{Bootstrap: string(uid)})
 	return err
 }
+
+// attemptMarks writes and reads the marks of the attempt that the pass has seen.
+func (s *Seen) attemptMarks() phases.Marking { return s.marking().Of(s.facts.AttemptID()) }
 
 // mayCreateBootstrap asks the marks as they are now: another process may have gone on, or taken back that the Machine is intended to make
 // another payload.
 func (s *Seen) mayCreateBootstrap(ctx context.Context) (bool, error) {
-	marks, _, err := s.marking().Read(ctx)
+	marks, err := s.attemptMarks().Now(ctx)
 	return err == nil && marks.Bootstrap == guards.Intended && marks.Advance(s.facts.Noted).MayCreateBootstrap(), err
 }
 

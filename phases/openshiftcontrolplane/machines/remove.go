@@ -136,7 +136,7 @@ func (s *Seen) removeHalfMade(ctx context.Context, name string, allowed func() e
 	for i := range left {
 		if name == "" || left[i].Name == name {
 			waits = true
-			if err := s.remove(ctx, &left[i], d); err != nil {
+			if err := s.removeIf(ctx, &left[i], asListed(left[i].ObjectMeta), d); err != nil {
 				return false, err
 			}
 		}
@@ -147,10 +147,15 @@ func (s *Seen) removeHalfMade(ctx context.Context, name string, allowed func() e
 	for _, config := range s.configs {
 		if name == "" || config.Name == name {
 			waits = true
-			if err := s.remove(ctx, metaOf(configs, config.ObjectMeta), d); err != nil {
+			if err := s.removeIf(ctx, metaOf(configs, config.ObjectMeta), asListed(config.ObjectMeta), d); err != nil {
 				return false, err
 			}
 		}
 	}
 	return !waits, nil
+}
+
+// asListed has a deletion refused of what was changed since it was listed: a Machine may have it by then.
+func asListed(one metav1.ObjectMeta) client.Preconditions {
+	return client.Preconditions{UID: &one.UID, ResourceVersion: &one.ResourceVersion}
 }

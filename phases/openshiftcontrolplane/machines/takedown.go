@@ -29,7 +29,7 @@ func (s *Seen) ClearAttempt(ctx context.Context) (machine.Result, error) {
 		return machine.Result{}, machine.Terminal(errors.New("clearing the attempt: its bootstrap is finished"))
 	}
 	d := &doing{}
-	if marks, err = s.marking().Clearing(ctx); err != nil || !marks.Clears() && marks.Stage() != guards.NoStage {
+	if marks, err = s.marking().Clearing(ctx, s.facts.Object); err != nil || !marks.Clears() && marks.Stage() != guards.NoStage {
 		return d.until(false, err)
 	}
 	gone, err := s.takeDown(ctx, func() error { return s.marking().StillClears(ctx, marks) }, d)
