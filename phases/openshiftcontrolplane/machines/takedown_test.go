@@ -265,3 +265,21 @@ func TestClearAttempt_goes_on_where_it_was_interrupted_and_no_Machine_is_made_me
 		t.Errorf("there are %v, and it is told %+v", w.all(), facts.Object)
 	}
 }
+
+func TestRemoving_what_is_half_made_leaves_what_was_changed_since_it_was_listed(t *testing.T) {
+	half := &v1alpha1.OpenShiftConfig{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "fleet", Name: "a-3", Labels: map[string]string{clusterv1.ClusterNameLabel: "c"},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "OpenShiftControlPlane", Name: "a", UID: "p1", Controller: one(true)}},
+	}}
+	w := newWorld(t, append(frame(), asked(1), half)...)
+	s, _ := w.see()
+	change(w, half.DeepCopy(), func(c *v1alpha1.OpenShiftConfig) { c.Annotations = map[string]string{"somebody": "took it up"} })
+	d := &doing{}
+	if gone, err := s.removeHalfMade(t.Context(), "a-3", anyway, d); gone || err != nil || !d.waits || !slices.Contains(w.all(), "OpenShiftConfig a-3") {
+		t.Errorf("gone: %t (%v), there are %v", gone, err, w.all())
+	}
+	s, _ = w.see()
+	if _, err := s.removeHalfMade(t.Context(), "a-3", anyway, d); err != nil || slices.Contains(w.all(), "OpenShiftConfig a-3") {
+		t.Errorf("there are %v (%v)", w.all(), err)
+	}
+}
