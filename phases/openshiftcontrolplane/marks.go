@@ -127,8 +127,11 @@ func (m Marking) Now(ctx context.Context) (guards.Marks, error) {
 }
 
 func (m Marking) isOfAttempt(plane *v1alpha1.OpenShiftControlPlane) bool {
+	if m.attempt == "" {
+		return true
+	}
 	facts := guards.Facts{Object: Look{Plane: plane}.object(), Marks: MarksOf(plane), Noted: noted(&plane.Status)}
-	return m.attempt == "" || facts.AttemptID() == m.attempt
+	return facts.AttemptID() == m.attempt
 }
 
 func changed(plane *v1alpha1.OpenShiftControlPlane) error {
@@ -139,10 +142,8 @@ func changed(plane *v1alpha1.OpenShiftControlPlane) error {
 // decidesTheSame says that what a pass goes by, of the object itself, is the same on both copies: nobody has changed the spec, paused or
 // deleted it, or begun another attempt.
 func decidesTheSame(one, other *v1alpha1.OpenShiftControlPlane) bool {
-	_, paused := one.Annotations[clusterv1.PausedAnnotation]
-	_, pausedOther := other.Annotations[clusterv1.PausedAnnotation]
-	return one.Generation == other.Generation && one.DeletionTimestamp.IsZero() == other.DeletionTimestamp.IsZero() && paused == pausedOther &&
-		MarksOf(one) == MarksOf(other) && servedMark.On(one) == servedMark.On(other)
+	return one.Generation == other.Generation && one.DeletionTimestamp.IsZero() == other.DeletionTimestamp.IsZero() &&
+		isPaused(one) == isPaused(other) && MarksOf(one) == MarksOf(other) && servedMark.On(one) == servedMark.On(other)
 }
 
 func (m Marking) advance(ctx context.Context, plane *v1alpha1.OpenShiftControlPlane, asked guards.Marks) (guards.Marks, error) {
