@@ -133,10 +133,8 @@ func (w *World) newManager(ctx context.Context, deployment, name string) (*Manag
 		return nil, err
 	}
 	p := &place{kubeconfig: kubeconfig, certificates: filepath.Join(w.Cluster.Dir(), name+"-certificates"), first: w.ports.first}
-	for _, port := range []*int{&p.health, &p.webhooks} {
-		if *port, err = w.Cluster.ReservePort(); err != nil {
-			return nil, err
-		}
+	if err := w.Cluster.ReservePorts(&p.health, &p.webhooks); err != nil {
+		return nil, err
 	}
 	if err := w.mount(ctx, pod, p.certificates); err != nil {
 		return nil, err

@@ -8,24 +8,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReservePort is a port of the loopback for a program beside the cluster. Until
-// the cluster is stopped it is given to nobody who asks for any port, be it to
-// listen or to dial; the program may listen on it, end, and listen on it again.
-func (c *Cluster) ReservePort() (int, error) {
-	taken, err := reservePort(0)
-	if err != nil {
-		return 0, err
+// ReservePorts gives each of the numbers a port of the loopback for a program
+// beside the cluster. Until the cluster is stopped it is given to nobody who asks
+// for any port, be it to listen or to dial; the program may listen on it, end,
+// and listen on it again.
+func (c *Cluster) ReservePorts(numbers ...*int) error {
+	for _, number := range numbers {
+		taken, err := reservePort(0)
+		if err != nil {
+			return err
+		}
+		*number = taken.number
+		c.mu.Lock()
+		c.reserved = append(c.reserved, taken)
+		c.mu.Unlock()
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.reserved = append(c.reserved, taken)
-	return taken.number, nil
+	return nil
 }
 
-// ReserveAddress is a host and a port as of ReservePort.
-func (c *Cluster) ReserveAddress() (string, error) {
-	number, err := c.ReservePort()
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(number)), err
+// ReserveAddresses gives each a host and a port as of ReservePorts.
+func (c *Cluster) ReserveAddresses(addresses ...*string) error {
+	for _, address := range addresses {
+		var number int
+		if err := c.ReservePorts(&number); err != nil {
+			return err
+		}
+		*address = net.JoinHostPort("127.0.0.1", strconv.Itoa(number))
+	}
+	return nil
 }
 
 // port is a loopback TCP port that is given to nobody else: a socket stays bound

@@ -10,8 +10,8 @@ import (
 
 func TestAReservedPortIsForAServerThatIsStartedLaterAndAgain(t *testing.T) {
 	c := shared(t)
-	address, err := c.ReserveAddress()
-	if err != nil {
+	var address string
+	if err := c.ReserveAddresses(&address); err != nil {
 		t.Fatal(err)
 	}
 	from, err := net.ResolveTCPAddr("tcp", address)

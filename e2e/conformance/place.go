@@ -86,12 +86,8 @@ func (p *place) redirected(ctx context.Context, next http.Handler, bin, logs str
 	if err != nil {
 		return nil, err
 	}
-	address, err := p.plane.ReserveAddress()
-	if err != nil {
-		return nil, err
-	}
-	health, err := p.plane.ReserveAddress()
-	if err != nil {
+	var address, health string
+	if err := p.plane.ReserveAddresses(&address, &health); err != nil {
 		return nil, err
 	}
 	_, err = p.plane.Spawn("capi-shim", logs+"shim.log", filepath.Join(bin, "capi-shim"), "--kubeconfig="+p.plane.Kubeconfig(), "--routes="+routes, "--cert-dir="+certificates,

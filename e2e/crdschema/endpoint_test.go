@@ -63,10 +63,8 @@ func serve(t *testing.T, c *cluster.Cluster) *endpoint {
 	}
 	e := &endpoint{client: writer}
 	var address, health string
-	for _, reserved := range []*string{&address, &health} {
-		if *reserved, err = c.ReserveAddress(); err != nil {
-			t.Fatal(err)
-		}
+	if err := c.ReserveAddresses(&address, &health); err != nil {
+		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	certificate, key, err := c.Serving("127.0.0.1")

@@ -87,8 +87,8 @@ var _ = Describe("In an upgrade, while a second replica waits,", Label("long"), 
 var _ = Describe("An operator whose pass hangs, on a disk that does not answer,", Label("long"), func() {
 	It("says so on /healthz, gives up its Lease and ends, and another replica works on", func(ctx SpecContext) {
 		atGood(ctx)
-		health, err := env.Cluster.ReserveAddress()
-		Expect(err).NotTo(HaveOccurred())
+		var health string
+		Expect(env.Cluster.ReserveAddresses(&health)).To(Succeed())
 		bundle := &corev1.ConfigMap{ // without one nobody reads the file of further certificates in a pass
 			ObjectMeta: metav1.ObjectMeta{Namespace: "openshift-config", Name: "user-ca-bundle"}, Data: map[string]string{"ca-bundle.crt": ""},
 		}

@@ -27,8 +27,8 @@ type Metrics struct {
 
 // NewMetrics finds a place for an operator's metrics and certifies it.
 func (e *Environment) NewMetrics() (*Metrics, error) {
-	address, err := e.Cluster.ReserveAddress()
-	if err != nil {
+	var address string
+	if err := e.Cluster.ReserveAddresses(&address); err != nil {
 		return nil, err
 	}
 	m := &Metrics{address: address, host: loopback, roots: e.Cluster.Config().CAData, dir: filepath.Join(e.Cluster.Dir(), "metrics-"+address), env: e}

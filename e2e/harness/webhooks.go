@@ -37,12 +37,8 @@ type Webhooks struct {
 // NewWebhooks finds a place for webhooks and certifies it; nothing is started.
 func (e *Environment) NewWebhooks() (*Webhooks, error) {
 	w := &Webhooks{env: e}
-	for _, address := range []*string{&w.address, &w.health} {
-		found, err := e.Cluster.ReserveAddress()
-		if err != nil {
-			return nil, err
-		}
-		*address = found
+	if err := e.Cluster.ReserveAddresses(&w.address, &w.health); err != nil {
+		return nil, err
 	}
 	w.dir = filepath.Join(e.Cluster.Dir(), "webhooks-"+w.address)
 	w.Log = filepath.Join(w.dir, "log")

@@ -72,13 +72,3 @@ func (c *child) alive() error {
 		return nil
 	}
 }
-
-// reserve gives each of the numbers a port that nobody else is given.
-func reserve(ports ...*int) (err error) {
-	for _, port := range ports {
-		if *port, err = plane.ReservePort(); err != nil {
-			return err
-		}
-	}
-	return nil
-}

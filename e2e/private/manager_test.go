@@ -18,7 +18,7 @@ type manager struct {
 // newManager gives a manager ports: its webhooks have an address before it runs.
 func newManager(world, component string) (*manager, error) {
 	m := &manager{world: world, component: component}
-	return m, reserve(&m.webhooks, &m.health)
+	return m, plane.ReservePorts(&m.webhooks, &m.health)
 }
 
 // id tells the manager from all others.

@@ -26,7 +26,7 @@ func (w *world) throughProxy(ctx context.Context, m *manager) (string, error) {
 		return "", err
 	}
 	var address, health int
-	if err := reserve(&address, &health); err != nil {
+	if err := plane.ReservePorts(&address, &health); err != nil {
 		return "", err
 	}
 	path := filepath.Join(plane.Dir(), m.id()+"-proxy.kubeconfig")

@@ -32,11 +32,7 @@ type process struct {
 func newShim() *process {
 	GinkgoHelper()
 	s := &process{}
-	for _, address := range []*string{&s.address, &s.health, &s.metrics} {
-		found, err := env.Cluster.ReserveAddress()
-		Expect(err).NotTo(HaveOccurred())
-		*address = found
-	}
+	Expect(env.Cluster.ReserveAddresses(&s.address, &s.health, &s.metrics)).To(Succeed())
 	s.dir = filepath.Join(env.Cluster.Dir(), "shim-"+s.address)
 	Expect(os.MkdirAll(s.dir, 0o700)).To(Succeed())
 	certificate, key, err := env.Cluster.Serving("127.0.0.1")
